@@ -91,6 +91,9 @@ func (c *channel) Read() ([]byte, error) {
 
 // ended says why there is nothing to read any more.
 func ended(err error) error {
+	if errors.Is(err, websocket.ErrMessageTooBig) {
+		return &ProtocolError{Detail: fmt.Sprintf("a frame exceeds %d bytes", oupwire.MaxTextFrameBytes)}
+	}
 	var closed websocket.CloseError
 	if !errors.As(err, &closed) {
 		return err

@@ -163,19 +163,29 @@ func TestWebSocket_lostInTheMiddleOfAFrame(t *testing.T) {
 // rawConnection is where the context of a request has its connection.
 type rawConnection struct{}
 
-// TestWebSocket_frameOverTheBound is not read.
+// TestWebSocket_frameOverTheBound is not read, and not asked for again.
 func TestWebSocket_frameOverTheBound(t *testing.T) {
+	connections, again := make(chan struct{}, 1), make(chan struct{}, 1)
 	url := serve(t, func(ctx context.Context, socket *websocket.Conn, _ *http.Request) {
-		_ = socket.Write(ctx, websocket.MessageText, []byte(`"`+strings.Repeat("x", oupwire.MaxTextFrameBytes)+`"`))
+		select {
+		case connections <- struct{}{}:
+			_ = socket.Write(ctx, websocket.MessageText, []byte(`"`+strings.Repeat("x", oupwire.MaxTextFrameBytes)+`"`))
+		default:
+			again <- struct{}{}
+		}
 		_, _, _ = socket.Read(ctx)
 	})
-	client, err := WebSocket(t.Context(), url, Options{Reconnect: Backoff{Attempts: -1}})
+	client, err := WebSocket(t.Context(), url, Options{Reconnect: Backoff{First: time.Millisecond}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	<-client.Done()
-	if client.Err() == nil {
-		t.Error("the client goes on")
+	select {
+	case <-again:
+		t.Error("the client asks again for the frame that it cannot have")
+	case <-client.Done():
+		if !isProtocol(client.Err()) {
+			t.Errorf("the client ends with %v", client.Err())
+		}
 	}
 	_ = client.Close()
 }

@@ -94,6 +94,15 @@ WRONG = {
     "neither method nor answer": b'{"jsonrpc":"2.0","id":"nobody"}\n',
     "a method and an answer": b'{"jsonrpc":"2.0","method":"ping","result":1}\n',
     "an id that is a number": b'{"jsonrpc":"2.0","id":7,"result":1}\n',
+    "an id that is a truth value": b'{"jsonrpc":"2.0","id":true,"result":1}\n',
+    "an id that is a list": b'{"jsonrpc":"2.0","id":["1"],"result":1}\n',
+    "an id that is an object": b'{"jsonrpc":"2.0","id":{},"result":1}\n',
+    "a result for null": b'{"jsonrpc":"2.0","id":null,"result":1}\n',
+    "an answer without an id": b'{"jsonrpc":"2.0","result":1}\n',
+    "an error with a number": b'{"jsonrpc":"2.0","id":7,"error":{"code":-32603,"message":"no"}}\n',
+    "an error without an id": b'{"jsonrpc":"2.0","error":{"code":-32603,"message":"no"}}\n',
+    "a method that is a number": b'{"jsonrpc":"2.0","method":1}\n',
+    "a method without a name": b'{"jsonrpc":"2.0","method":""}\n',
 }
 
 

@@ -21,7 +21,7 @@ import type { Settle } from "./connection.js";
 import { Connection, paramsText } from "./connection.js";
 import type { Clock } from "./environment.js";
 import { systemClock } from "./environment.js";
-import { AuthError, Disconnected, reasonOf, TimedOut, Unsupported } from "./errors.js";
+import { AuthError, Disconnected, ProtocolError, reasonOf, TimedOut, Unsupported } from "./errors.js";
 import { member } from "./events.js";
 import { Flow } from "./flow.js";
 import type { Dial, LinkEnd } from "./link.js";
@@ -174,10 +174,10 @@ export class Client {
       this.granted = await this.hello(connection);
     } catch (fault) {
       await connection.close(reasonOf(fault));
-      throw this.refusal() ?? fault;
+      throw this.verdict() ?? fault;
     }
     if (this.connection !== connection) {
-      throw this.refusal() ?? new Disconnected("the connection ended while it was set up");
+      throw this.verdict() ?? new Disconnected("the connection ended while it was set up");
     }
     this.backoff.reset();
     this.beat(connection);
@@ -249,10 +249,13 @@ export class Client {
     return checkCapabilities(isObject(result) ? (result["capabilities"] ?? null) : null, { requested: features, required });
   }
 
-  /** The refusal that the last connection ended with, where it was one. */
-  private refusal(): AuthError | undefined {
+  /** Why no connection comes behind the last one, where its end says so: a refusal, or frames that cannot be trusted. */
+  private verdict(): AuthError | Disconnected | undefined {
     const { lastEnd } = this;
-    return lastEnd?.code === CLOSED_POLICY ? new AuthError(`the server closed the connection: ${lastEnd.reason}`, CLOSED_POLICY) : undefined;
+    if (lastEnd?.code === CLOSED_POLICY) {
+      return new AuthError(`the server closed the connection: ${lastEnd.reason}`, CLOSED_POLICY);
+    }
+    return lastEnd?.fault instanceof ProtocolError ? cut(lastEnd) : undefined;
   }
 
   /** Pings, and gives a connection up that says nothing. Both are for WebSockets: a process that ends is seen. */
@@ -404,11 +407,9 @@ export class Client {
     if (this.status !== "open" || this.fault !== undefined) {
       return;
     }
-    const refusal = this.refusal();
-    if (refusal !== undefined) {
-      void this.finish(refusal, false);
-    } else if (!this.comesBack) {
-      void this.finish(new Disconnected(end.reason, [], false, end.fault === undefined ? {} : { cause: end.fault }), false);
+    const verdict = this.verdict();
+    if (verdict !== undefined || !this.comesBack) {
+      void this.finish(verdict ?? cut(end), false);
     } else if (this.parked) {
       this.set("waiting", { reason: end.reason });
     } else {
@@ -427,7 +428,7 @@ export class Client {
       this.stopTimer = () => undefined;
       this.establish().catch((fault: unknown) => {
         this.connection = undefined;
-        if (this.fault === undefined && (fault instanceof AuthError || fault instanceof Mismatch)) {
+        if (this.fault === undefined && isFinal(fault)) {
           void this.finish(fault, false);
         } else if (this.fault === undefined) {
           this.again(reasonOf(fault), false);
@@ -476,6 +477,16 @@ function settler(resolve: (result: JsonValue) => void, reject: (fault: Error) =>
       resolve(outcome.result);
     }
   };
+}
+
+/** The error of a client that ends with its connection. */
+function cut({ reason, fault }: LinkEnd): Disconnected {
+  return new Disconnected(reason, [], false, fault === undefined ? {} : { cause: fault });
+}
+
+/** Whether it is of no use to connect again. */
+function isFinal(fault: unknown): fault is Error {
+  return fault instanceof AuthError || fault instanceof Mismatch || (fault instanceof Disconnected && fault.cause instanceof ProtocolError);
 }
 
 function pick({ onApproval, onQuestion }: Callbacks): Callbacks {

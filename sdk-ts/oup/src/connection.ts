@@ -128,6 +128,7 @@ export class Connection {
       }
       return;
     }
+    // An answer without a string is to a frame that the server could not read.
     const asked = typeof id === "string" ? this.waiting.get(id) : undefined;
     if (asked !== undefined && typeof id === "string") {
       this.waiting.delete(id);
@@ -203,6 +204,10 @@ function readFrame(text: string): JsonObject {
   const kinds = ["method", "result", "error"].filter((name) => Object.hasOwn(frame, name));
   if (kinds.length !== 1) {
     throw new ProtocolError("a frame of the server is neither a notification nor one answer");
+  }
+  const { method, id } = frame;
+  if (kinds[0] === "method" ? typeof method !== "string" || method === "" : typeof id !== "string" && !(id === null && kinds[0] === "error")) {
+    throw new ProtocolError(kinds[0] === "method" ? "a frame of the server has no name for its method" : "the id of an answer is no string");
   }
   return frame;
 }
