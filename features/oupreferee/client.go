@@ -210,19 +210,19 @@ func (s *stage) runTurn(kind, decision string) error {
 		decision = "approve"
 	}
 	s.runs++
-	ctx, cancel := context.WithTimeout(s.ctx, s.setup.Wait)
-	defer cancel()
 	if s.setup.Inside != nil {
-		return s.runInside(ctx, prompt, decision)
+		return s.runInside(prompt, decision)
 	}
-	return s.runProcess(ctx, prompt, decision)
+	return s.runProcess(prompt, decision)
 }
 
 func (s *stage) address() string {
 	return "ws" + strings.TrimPrefix(s.web.URL, "http") + oupserver.Path
 }
 
-func (s *stage) runInside(ctx context.Context, prompt, decision string) error {
+func (s *stage) runInside(prompt, decision string) error {
+	ctx, cancel := context.WithTimeout(s.ctx, s.setup.Wait)
+	defer cancel()
 	var said bytes.Buffer
 	cfg := oupclient.Config{Fault: *s.setup.Inside, URL: s.address(), Token: oupserver.Token, Session: s.session, Prompt: prompt, Decision: decision}
 	s.code = oupclient.Run(ctx, cfg, nil, nil, &said)
@@ -231,7 +231,7 @@ func (s *stage) runInside(ctx context.Context, prompt, decision string) error {
 }
 
 // runProcess starts the client's command.
-func (s *stage) runProcess(ctx context.Context, prompt, decision string) error {
+func (s *stage) runProcess(prompt, decision string) error {
 	places := []string{PlaceSession, s.session, PlacePrompt, prompt, PlaceDecision, decision, PlaceToken, oupserver.Token, PlaceWorkspace, s.root}
 	if s.web != nil {
 		places = append(places, PlaceURL, s.address())
@@ -260,8 +260,8 @@ func (s *stage) runProcess(ctx context.Context, prompt, decision string) error {
 	if err != nil {
 		return errored("%v", err)
 	}
-	stop := context.AfterFunc(ctx, p.Kill)
-	defer stop()
+	over, hung := make(chan struct{}), make(chan bool, 1)
+	go func() { hung <- s.hangs(p, over) }()
 	if piped {
 		s.server.ServeStdio(p.Stdout(), p.Stdin())
 	} else {
@@ -269,9 +269,31 @@ func (s *stage) runProcess(ctx context.Context, prompt, decision string) error {
 		_, _ = io.Copy(&said, p.Stdout())
 	}
 	<-p.Exited()
+	close(over)
+	s.hung = <-hung
 	s.code = endTree(p).State.Code
-	s.output, s.hung = said.String()+stderr.String(), ctx.Err() != nil
+	s.output = said.String() + stderr.String()
 	return nil
+}
+
+// hangs waits for the end of a client, kills one that takes too long, and reports whether it did.
+func (s *stage) hangs(p *process.Process, over <-chan struct{}) bool {
+	var delays subject.Delays
+	patience := subject.NewPatience(s.setup.Wait, func() time.Duration { return delays.Fresh(p.RunDelay()) })
+	defer patience.Stop()
+	for {
+		select {
+		case <-over:
+			return false
+		case <-s.ctx.Done():
+		case <-patience.C:
+			if patience.Extended() {
+				continue
+			}
+		}
+		p.Kill()
+		return true
+	}
 }
 
 // relayed serves whoever connects to an address, as over standard streams.

@@ -1,12 +1,17 @@
 package oupreferee
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
 	"strconv"
+	"strings"
+	"time"
+
+	"github.com/octet-dev/octet/features/subject"
 )
 
 // The ports that servers are told to listen on. They are below those that systems hand out themselves, to whoever asks
@@ -38,3 +43,30 @@ func reservePort() (port int, held io.Closer, err error) {
 }
 
 func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
+
+// retry is the pause between two tries to reach a server that starts.
+const retry = 10 * time.Millisecond
+
+// listening waits until the server takes connections.
+func (p *started) listening(ctx context.Context) error {
+	patience := subject.NewPatience(p.target.Wait, p.FreshDelay)
+	defer patience.Stop()
+	for {
+		conn, err := net.DialTimeout("tcp", loopback(p.port), p.target.Wait)
+		if err == nil {
+			return conn.Close()
+		}
+		select {
+		case <-p.process.Exited():
+			_, said := p.Ended()
+			return fmt.Errorf("the server ended before it listened: %s", strings.TrimSpace(said))
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-patience.C:
+			if !patience.Extended() {
+				return fmt.Errorf("the server does not listen on port %d within %s", p.port, p.target.Wait)
+			}
+		case <-time.After(retry):
+		}
+	}
+}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"github.com/octet-dev/octet/features/oupserver"
+	"github.com/octet-dev/octet/features/subject"
 	"github.com/octet-dev/octet/generated/oupwire"
 	"github.com/octet-dev/octet/process"
 )
@@ -33,6 +33,9 @@ type Server interface {
 	Issue(ctx context.Context, session string, lasts time.Duration) (Secret, error)
 	// Ended tells whether the process has ended, and what it said to its standard error.
 	Ended() (bool, string)
+	// FreshDelay is how long the process has been ready to run while other work had the processors, as far as that has
+	// prolonged no wait yet; 0 where it is not known.
+	FreshDelay() time.Duration
 	Close()
 }
 
@@ -110,6 +113,8 @@ func (r *running) Again(context.Context) error {
 }
 
 func (r *running) Ended() (bool, string) { return false, "" }
+
+func (r *running) FreshDelay() time.Duration { return 0 }
 
 func (r *running) Issue(ctx context.Context, session string, lasts time.Duration) (Secret, error) {
 	if r.issue == nil {
@@ -202,6 +207,8 @@ func (p *piped) Ended() (bool, string) {
 	}
 }
 
+func (p *piped) FreshDelay() time.Duration { return 0 }
+
 func (p *piped) Close() {
 	if p.line != nil {
 		p.line.Close()
@@ -232,6 +239,7 @@ type started struct {
 
 	mu      sync.Mutex
 	process *process.Process
+	delays  *subject.Delays // of the process
 	stderr  strings.Builder
 	line    *streams
 }
@@ -284,7 +292,7 @@ func (p *started) start(ctx context.Context) error {
 		return err
 	}
 	p.mu.Lock()
-	p.process, p.line = proc, nil
+	p.process, p.delays, p.line = proc, &subject.Delays{}, nil
 	p.mu.Unlock()
 	if p.target.Transport == Stdio {
 		return nil
@@ -316,31 +324,6 @@ func (p *started) said(line string) {
 	defer p.mu.Unlock()
 	if p.stderr.Len() < maxStderr {
 		p.stderr.WriteString(line + "\n")
-	}
-}
-
-// retry is the pause between two tries to reach a server that starts.
-const retry = 10 * time.Millisecond
-
-// listening waits until the server takes connections.
-func (p *started) listening(ctx context.Context) error {
-	deadline := time.Now().Add(p.target.Wait)
-	for {
-		conn, err := net.DialTimeout("tcp", loopback(p.port), p.target.Wait)
-		if err == nil {
-			return conn.Close()
-		}
-		select {
-		case <-p.process.Exited():
-			_, said := p.Ended()
-			return fmt.Errorf("the server ended before it listened: %s", strings.TrimSpace(said))
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(retry):
-		}
-		if time.Now().After(deadline) {
-			return fmt.Errorf("the server does not listen on port %d within %s", p.port, p.target.Wait)
-		}
 	}
 }
 
@@ -396,6 +379,13 @@ func (p *started) Ended() (bool, string) {
 	default:
 		return false, said
 	}
+}
+
+func (p *started) FreshDelay() time.Duration {
+	p.mu.Lock()
+	proc, delays := p.process, p.delays
+	p.mu.Unlock()
+	return delays.Fresh(proc.RunDelay())
 }
 
 func (p *started) Close() {

@@ -1,7 +1,6 @@
 package oupreferee
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -272,7 +271,7 @@ func (w *world) plainText(text string) string {
 // with "refused", which is any status of a client that is at fault, and behind "says" the words of which the text of the
 // refusal has one.
 func (w *world) upgradedOtherwise(path, query string, header http.Header, protocols []string, want string) string {
-	ctx, cancel := context.WithTimeout(w.ctx, w.setup.Wait)
+	ctx, cancel := w.bounded()
 	defer cancel()
 	what := w.hidden(fmt.Sprintf("an upgrade with %v %v %v", header, query, protocols))
 	if path != "" {
@@ -394,15 +393,17 @@ func (w *world) connectionEnds(code string) error {
 const looks = 5 * time.Millisecond
 
 func (w *world) serverEnds() error {
-	deadline := time.Now().Add(w.setup.Wait)
+	patience := w.patience()
+	defer patience.Stop()
 	for {
 		if ended, _ := w.server.Ended(); ended {
 			return nil
 		}
-		if time.Now().After(deadline) {
-			return noAnswer("the server does not end within %s", w.setup.Wait)
-		}
 		select {
+		case <-patience.C:
+			if !patience.Extended() {
+				return noAnswer("the server does not end within %s", w.setup.Wait)
+			}
 		case <-w.ctx.Done():
 			return errored("interrupted")
 		case <-time.After(looks):
@@ -452,7 +453,7 @@ func (w *world) control(what string) error {
 		}
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(w.ctx, w.setup.Wait)
+	ctx, cancel := w.bounded()
 	defer cancel()
 	if err := s.ping(ctx); err != nil {
 		return failed("a Ping gets no Pong: %v", err)

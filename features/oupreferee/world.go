@@ -259,8 +259,8 @@ var errSilent = errors.New("silence")
 
 // until waits until look finds what it looks for. It is called with the lock.
 func (w *world) until(c *client, look func() bool) error {
-	timer := time.NewTimer(w.setup.Wait)
-	defer timer.Stop()
+	patience := w.patience()
+	defer patience.Stop()
 	for {
 		w.mu.Lock()
 		found, ended, changed := look(), c.ended, w.changed
@@ -273,8 +273,10 @@ func (w *world) until(c *client, look func() bool) error {
 		}
 		select {
 		case <-changed:
-		case <-timer.C:
-			return errSilent
+		case <-patience.C:
+			if !patience.Extended() {
+				return errSilent
+			}
 		case <-w.ctx.Done():
 			return errSilent
 		}

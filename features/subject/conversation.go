@@ -52,18 +52,18 @@ type Conversation struct {
 	gate     *gate
 	moment   time.Duration // how long the subject may take to write something while nobody reads
 	answered int           // belongs to the reader
+	delays   Delays
 
 	order sync.Mutex // held while a frame is recorded and observed, so that both see one order
 
-	mu      sync.Mutex // guards the fields below
-	inbox   []Message
-	held    int // payload bytes of the inbox
-	lost    int // frames over the bounds of the inbox
-	pieces  int // of lines that were too long to be read at once
-	ended   bool
-	closed  bool          // our side of the input
-	news    chan struct{} // closed and replaced whenever a field above changes
-	excused time.Duration // how much run delay of the subject has prolonged waits
+	mu     sync.Mutex // guards the fields below
+	inbox  []Message
+	held   int // payload bytes of the inbox
+	lost   int // frames over the bounds of the inbox
+	pieces int // of lines that were too long to be read at once
+	ended  bool
+	closed bool          // our side of the input
+	news   chan struct{} // closed and replaced whenever a field above changes
 
 	readDone chan struct{}
 }
@@ -193,13 +193,13 @@ func (c *Conversation) write(limit time.Duration, size int, writing func()) erro
 		writing()
 	}()
 	patience := c.patience(limit)
-	defer patience.stop()
+	defer patience.Stop()
 	for {
 		select {
 		case <-done:
 			return nil
 		case <-patience.C:
-			if patience.extended() {
+			if patience.Extended() {
 				continue
 			}
 			c.closeInput()
@@ -240,7 +240,7 @@ func (c *Conversation) Await(accept func(Message) bool, limit time.Duration) (Me
 	}
 	c.gate.release()
 	patience := c.patience(limit)
-	defer patience.stop()
+	defer patience.Stop()
 	for {
 		m, found, ended, news := c.take(accept)
 		switch {
@@ -252,7 +252,7 @@ func (c *Conversation) Await(accept func(Message) bool, limit time.Duration) (Me
 		select {
 		case <-news:
 		case <-patience.C:
-			if !patience.extended() {
+			if !patience.Extended() {
 				return Message{}, ErrNoAnswer
 			}
 		}
@@ -290,13 +290,13 @@ func (c *Conversation) AwaitEnd(limit time.Duration) error {
 	}
 	defer c.gate.release()
 	patience := c.patience(limit)
-	defer patience.stop()
+	defer patience.Stop()
 	for running := true; running; {
 		select {
 		case <-c.run.Exited():
 			running = false
 		case <-patience.C:
-			if !patience.extended() {
+			if !patience.Extended() {
 				return ErrNoAnswer
 			}
 		}
