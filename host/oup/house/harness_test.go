@@ -234,7 +234,7 @@ func input(text string) []oupwire.InputItem {
 	return []oupwire.InputItem{{Kind: oupwire.InputKindText, Text: wirejson.Some(text)}}
 }
 
-// waitIdle waits until the session runs no turn.
+// waitIdle waits until the session runs no turn, and the last one has let go of it.
 func waitIdle(t *testing.T, s *live.Session) {
 	t.Helper()
 	for s.Running() != "" {
@@ -243,6 +243,7 @@ func waitIdle(t *testing.T, s *live.Session) {
 		}
 		runtime.Gosched()
 	}
+	_, _ = s.Turn(t.Context(), turn(0)) // it waits for the one whose end is being told
 }
 
 // turn makes the id of a turn.
