@@ -1,7 +1,11 @@
 package tap
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/octet-dev/octet/features/dialect"
 	"github.com/octet-dev/octet/features/hostmonitor"
@@ -24,6 +28,8 @@ type Judge struct {
 	subject *monitor.Monitor
 	seen    [2]int // findings told so far, by lane
 	early   []wire.Frame
+	waited  int    // frames of the host that came and did not say which version is spoken
+	strange string // version that one of them named, and that cannot be judged
 }
 
 // maxEarly bounds the frames that are kept until the version is known.
@@ -31,6 +37,19 @@ const maxEarly = 64
 
 // API is the version of the conversation, empty while it is unknown or is none that can be judged.
 func (j *Judge) API() string { return j.api }
+
+// Unjudged says why nothing was judged, in words; empty once something is.
+func (j *Judge) Unjudged() string {
+	switch {
+	case j.host != nil:
+		return ""
+	case j.strange != "":
+		return fmt.Sprintf("the host asks for API version %s, and those that can be judged are %s", wire.Printable([]byte(strconv.Quote(j.strange)), 80), strings.Join(dialect.Versions(), ", "))
+	case j.waited == 0:
+		return "the host sent no frame"
+	}
+	return fmt.Sprintf("no initialize with an api_version is among the frames of the host, of which there were %d", j.waited)
+}
 
 // Observe takes the next frame and returns what it breaks.
 func (j *Judge) Observe(f wire.Frame) []Finding {
@@ -79,11 +98,17 @@ func (j *Judge) begin(f wire.Frame) bool {
 			Contributes  dialect.Object `json:"contributes"`
 		} `json:"params"`
 	}
-	if f.Lane != wire.ToSubject || json.Unmarshal(f.Bytes, &first) != nil {
+	if f.Lane != wire.ToSubject {
+		return false
+	}
+	if json.Unmarshal(f.Bytes, &first) != nil {
+		j.waited++
 		return false
 	}
 	d, err := dialect.For(first.Params.API)
 	if err != nil {
+		j.waited++
+		j.strange = cmp.Or(first.Params.API, j.strange)
 		return false
 	}
 	j.api = d.API()

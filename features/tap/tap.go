@@ -29,6 +29,8 @@ type Options struct {
 	// Found is called for every finding, in order. It must not block for long: frames wait for it, bytes do
 	// not, until frames pile up.
 	Found func(Finding)
+	// Unjudged is called at the end of a conversation of which nothing was judged, and is told why; nil: nobody is.
+	Unjudged func(reason string)
 }
 
 // pieceBytes is the most that is passed on at once.
@@ -181,6 +183,9 @@ func (t *tap) judge(o Options) error {
 			w = transcript.NewWriter(o.Transcript, header)
 		}
 		w.Add(f)
+	}
+	if reason := judge.Unjudged(); reason != "" && o.Unjudged != nil {
+		o.Unjudged(reason)
 	}
 	if w != nil {
 		return w.Err()

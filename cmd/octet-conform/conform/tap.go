@@ -38,6 +38,7 @@ func (inv *invocation) tap() int {
 	}
 	if !*quiet {
 		o.Found = func(found tap.Finding) { fmt.Fprintln(inv.stderr, "octet-conform: "+finding(found)) }
+		o.Unjudged = func(reason string) { fmt.Fprintln(inv.stderr, "octet-conform: nothing was judged: "+reason) }
 	}
 	code, err := tap.Run(o)
 	if err != nil {
