@@ -33,7 +33,7 @@ func TestStart_childDiesWithItsHost(t *testing.T) {
 	}
 	ended := []unix.PollFd{{Fd: int32(handle), Events: unix.POLLIN}}
 	for {
-		n, err := unix.Poll(ended, int((10 * time.Second).Milliseconds()))
+		n, err := unix.Poll(ended, int(time.Minute.Milliseconds()))
 		if err == unix.EINTR {
 			continue
 		}

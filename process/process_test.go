@@ -90,6 +90,23 @@ func leaveBehind(ownSession bool) {
 	os.Exit(0)
 }
 
+// leftBehind reads the line of a child that leaves another one behind and that of the other, in any order, and returns
+// the process id of the other.
+func leftBehind(t *testing.T, p *Process) (pid int) {
+	t.Helper()
+	out := bufio.NewReader(p.Stdout())
+	for range 2 {
+		line, err := out.ReadString('\n')
+		if err != nil {
+			t.Fatalf("reading a line from the child: %v", err)
+		}
+		if n, err := strconv.Atoi(strings.TrimSpace(line)); err == nil {
+			pid = n
+		}
+	}
+	return pid
+}
+
 func start(t *testing.T, role string, change func(*Options)) *Process {
 	t.Helper()
 	opts := Options{Path: executable(t), Env: []string{roleVariable + "=" + role, "GORACE=atexit_sleep_ms=0"}}
@@ -100,7 +117,7 @@ func start(t *testing.T, role string, change func(*Options)) *Process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { p.End(Stages{Kill: 10 * time.Second}) })
+	t.Cleanup(func() { p.End(Stages{Kill: time.Minute}) })
 	return p
 }
 
@@ -169,7 +186,7 @@ func TestStart_refusals(t *testing.T) {
 		{Path: filepath.Join(t.TempDir(), "absent")},
 	} {
 		if p, err := Start(opts); err == nil {
-			p.End(Stages{Kill: 10 * time.Second})
+			p.End(Stages{Kill: time.Minute})
 			t.Errorf("Start(%+v) succeeded", opts)
 		}
 	}
@@ -202,7 +219,7 @@ func TestStart_busyExecutableIsTriedAgain(t *testing.T) {
 	}
 	<-p.Exited()
 	p.after = time.After
-	p.End(Stages{Kill: 10 * time.Second})
+	p.End(Stages{Kill: time.Minute})
 }
 
 func TestStart_busyExecutableGivesUp(t *testing.T) {
@@ -230,7 +247,7 @@ func TestEnd_closingInputIsEnough(t *testing.T) {
 	if got := readLine(t, p.Stdout()); got != "hello" {
 		t.Errorf("echoed %q", got)
 	}
-	got := p.End(Stages{Close: 10 * time.Second, Kill: 10 * time.Second})
+	got := p.End(Stages{Close: time.Minute, Kill: time.Minute})
 	if want := (Report{Stage: StageClose}); got != want {
 		t.Errorf("report %+v, want %+v", got, want)
 	}
@@ -242,7 +259,7 @@ func TestEnd_closingInputIsEnough(t *testing.T) {
 func TestEnd_exitCodeOfOneThatEndedByItself(t *testing.T) {
 	p := start(t, "code", nil)
 	<-p.Exited()
-	got := p.End(Stages{Kill: 10 * time.Second})
+	got := p.End(Stages{Kill: time.Minute})
 	if want := (Report{Stage: StageSelf, State: State{Code: 3}}); got != want {
 		t.Errorf("report %+v, want %+v", got, want)
 	}
@@ -254,7 +271,7 @@ func TestEnd_exitCodeOfOneThatEndedByItself(t *testing.T) {
 func TestEnd_terminates(t *testing.T) {
 	p := start(t, "deaf", nil)
 	readLine(t, p.Stdout())
-	got := p.End(Stages{Terminate: 10 * time.Second, Kill: 10 * time.Second})
+	got := p.End(Stages{Terminate: time.Minute, Kill: time.Minute})
 	if want := (Report{Stage: StageTerminate, State: State{Code: -1, Signal: "terminated"}}); got != want {
 		t.Errorf("report %+v, want %+v", got, want)
 	}
@@ -269,7 +286,7 @@ func TestEnd_kills(t *testing.T) {
 		}
 		return time.After(d)
 	}
-	got := p.End(Stages{Close: time.Hour, Terminate: time.Hour, Kill: 10 * time.Second})
+	got := p.End(Stages{Close: time.Hour, Terminate: time.Hour, Kill: time.Minute})
 	if want := (Report{Stage: StageKill, State: State{Code: -1, Signal: "killed"}}); got != want {
 		t.Errorf("report %+v, want %+v", got, want)
 	}
@@ -279,7 +296,7 @@ func TestKill_shortensEnd(t *testing.T) {
 	p := start(t, "stubborn", nil)
 	readLine(t, p.Stdout())
 	ended := make(chan Report)
-	go func() { ended <- p.End(Stages{Close: time.Hour, Terminate: time.Hour, Kill: 10 * time.Second}) }()
+	go func() { ended <- p.End(Stages{Close: time.Hour, Terminate: time.Hour, Kill: time.Minute}) }()
 	p.Kill()
 	if got, want := <-ended, (Report{Stage: StageKill, State: State{Code: -1, Signal: "killed"}}); got != want {
 		t.Errorf("report %+v, want %+v", got, want)
@@ -299,22 +316,12 @@ func TestEnd_takesDescendantsDown(t *testing.T) {
 				_, _ = io.Copy(io.Discard, p.Stdout())
 				return
 			}
-			out := bufio.NewReader(p.Stdout())
-			pid := 0
-			for range 2 { // the parent's line and the descendant's, in any order
-				line, err := out.ReadString('\n')
-				if err != nil {
-					t.Fatal(err)
-				}
-				if n, err := strconv.Atoi(strings.TrimSpace(line)); err == nil {
-					pid = n
-				}
-			}
+			pid := leftBehind(t, p)
 			<-p.Exited()
 			if p.Descendants() != 1 {
 				t.Errorf("%d descendants before End, want 1", p.Descendants())
 			}
-			got := p.End(Stages{Kill: 10 * time.Second})
+			got := p.End(Stages{Kill: time.Minute})
 			if want := (Report{Stage: StageSelf, Left: 1}); got != want {
 				t.Errorf("report %+v, want %+v", got, want)
 			}
@@ -329,19 +336,9 @@ func TestEnd_takesDescendantsDown(t *testing.T) {
 // pipes open.
 func TestEnd_neverWaitsForAHeldPipe(t *testing.T) {
 	p := start(t, "daemon", nil)
-	pid := 0
-	out := bufio.NewReader(p.Stdout())
-	for range 2 {
-		line, err := out.ReadString('\n')
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n, err := strconv.Atoi(strings.TrimSpace(line)); err == nil {
-			pid = n
-		}
-	}
+	pid := leftBehind(t, p)
 	<-p.Exited()
-	if got := p.End(Stages{Kill: 10 * time.Second}); got.Stage != StageSelf || got.Alive != 0 {
+	if got := p.End(Stages{Kill: time.Minute}); got.Stage != StageSelf || got.Alive != 0 {
 		t.Errorf("report %+v", got)
 	}
 	if _, err := p.Stdout().Read(make([]byte, 1)); err == nil {
@@ -363,7 +360,7 @@ func TestEnd_unblocksAWriter(t *testing.T) {
 		_, err := p.Stdin().Write(make([]byte, 1<<20))
 		failed <- err
 	}()
-	p.End(Stages{Terminate: 10 * time.Second, Kill: 10 * time.Second})
+	p.End(Stages{Terminate: time.Minute, Kill: time.Minute})
 	if err := <-failed; err == nil {
 		t.Error("a write of more than the pipe holds succeeded")
 	}
@@ -388,7 +385,7 @@ func TestHangup_unblocksAReader(t *testing.T) {
 func TestStderr_floodIsDrainedAndBounded(t *testing.T) {
 	p := start(t, "flood", func(o *Options) { o.Stderr = StderrOptions{TailLines: 10, TailBytes: 500} })
 	<-p.Exited()
-	p.End(Stages{Kill: 10 * time.Second})
+	p.End(Stages{Kill: time.Minute})
 	tail := p.Stderr()
 	if tail.Bytes != 2_000_000 || tail.Total != 20_000 {
 		t.Errorf("drained %d bytes in %d lines, want 2000000 in 20000", tail.Bytes, tail.Total)
@@ -412,7 +409,7 @@ func TestStderr_lines(t *testing.T) {
 		}}
 	})
 	<-p.Exited()
-	p.End(Stages{Kill: 10 * time.Second})
+	p.End(Stages{Kill: time.Minute})
 	want := []Line{{Text: "first"}, {Text: "yyyyyyyyyy", Cut: true}, {}, {Text: "bad \uFFFD byte"}, {Text: "last"}}
 	mu.Lock()
 	defer mu.Unlock()
@@ -470,10 +467,7 @@ func runs(pid int) bool {
 // What a child has left behind outlives a tree that is given up.
 func TestLeave_endsNothing(t *testing.T) {
 	p := start(t, "fork", nil)
-	pid, err := strconv.Atoi(readLine(t, p.Stdout()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	pid := leftBehind(t, p)
 	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
 	if state := p.Leave(); state != (State{}) {
 		t.Errorf("it ended with %s", state)

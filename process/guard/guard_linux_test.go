@@ -67,11 +67,12 @@ func playHost(argument string) {
 	case "wait":
 		forever()
 	case "exit":
+		_, _ = io.Copy(io.Discard, os.Stdin)
 		os.Exit(7)
 	case "orderly":
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		for _, p := range running {
-			p.End(process.Stages{Kill: 10 * time.Second})
+			p.End(process.Stages{Kill: time.Minute})
 		}
 		guarding.mu.Lock()
 		fmt.Println("left", len(guarding.trees))
@@ -185,7 +186,7 @@ func (p *party) wantAllGone(t *testing.T) {
 		t.Errorf("%d processes beside the host: %v", len(p.handles), p.handles)
 	}
 	for who, handle := range p.handles {
-		if !gone(handle, 5*time.Second) {
+		if !gone(handle, time.Minute) {
 			t.Errorf("%s has outlived the host", who)
 		}
 	}
@@ -222,6 +223,9 @@ func TestGuard_hostIsKilled(t *testing.T) {
 func TestGuard_hostExits(t *testing.T) {
 	t.Parallel()
 	p := gather(t, "exit")
+	if err := p.input.Close(); err != nil { // all are known by now
+		t.Fatal(err)
+	}
 	p.wantAllGone(t)
 	if err := p.host.Wait(); p.host.ProcessState.ExitCode() != 7 {
 		t.Error(err)
@@ -277,7 +281,7 @@ func TestGuard_isReplaced(t *testing.T) {
 // childOf waits for a guard of the host that is not the former one.
 func childOf(t *testing.T, host, former int) int {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
 		for _, id := range children(t, host) {
 			line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", id))
 			if id != former && strings.HasSuffix(string(line), "\x00"+word+"\x00") {
