@@ -8,9 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 	"unicode/utf8"
 
+	"github.com/octet-dev/octet/features/dialect"
 	"github.com/octet-dev/octet/features/infile"
 	"github.com/octet-dev/octet/features/wire"
 )
@@ -144,6 +146,11 @@ func header(text []byte, h *Header) error {
 	}
 	if h.Format != Format {
 		return fmt.Errorf("the format is %q, want %q", h.Format, Format)
+	}
+	if h.API != "" {
+		if _, err := dialect.For(h.API); err != nil {
+			return fmt.Errorf("the api is %q, want one of %s; use the octet-conform that wrote the transcript", h.API, strings.Join(dialect.Versions(), ", "))
+		}
 	}
 	return nil
 }

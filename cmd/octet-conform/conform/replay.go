@@ -54,6 +54,9 @@ func (inv *invocation) replay() int {
 		return inv.unable(fmt.Errorf("%s holds no frame behind its header; there is nothing to play", before[0]))
 	}
 	if argv != nil {
+		if header.API == "" {
+			return inv.unable(fmt.Errorf("%s:1: no api is named, so what the command speaks is not known; play it to a directory with a manifest", before[0]))
+		}
 		flags.api = header.API
 	}
 	target, err := inv.target(before[1:], argv, &flags)
@@ -126,7 +129,7 @@ func (inv *invocation) replayScenario(target *target, header transcript.Header, 
 		// What steps expect may have been owed to frames that are left out.
 		played.Result.Findings = slices.DeleteFunc(played.Result.Findings, func(f verdict.Finding) bool { return f.Step })
 	}
-	return inv.replayed(header, was, played.Result, played.Shows, whole)
+	return inv.replayed(transcript.Header{API: header.API, Command: target.subject.Command}, was, played.Result, played.Shows, whole)
 }
 
 // scenarioOf finds the scenario of a transcript by its place, or by its name where files have changed since.
