@@ -45,6 +45,8 @@ func (m *Monitor) took(index int, asked request, result object) {
 		m.opened[key].replay = true
 		m.opened[key].last = 0
 		m.opened[key].opens++
+	case oupwire.MethodTaskList:
+		m.tasksListed(index, result)
 	case oupwire.MethodSessionDelete:
 		if result != nil {
 			delete(m.opened, text(asked.params, "session_id"))
@@ -151,6 +153,9 @@ func (m *Monitor) where(index int, method string, params object) {
 		return
 	}
 	cursor := child(params, "cursor")
+	if method == oupwire.MethodTaskOutputDelta {
+		return // its cursor is one of the output
+	}
 	if cursor == nil {
 		if method == oupwire.MethodProjectionEnvelope {
 			m.add(index, "OUP-STREAM-014", "an envelope has no cursor")
@@ -188,6 +193,12 @@ func (m *Monitor) what(index int, method string, params object) {
 		}
 	case oupwire.MethodProjectionEnvelope:
 		m.envelope(index, params)
+	case oupwire.MethodTaskUpdated:
+		m.taskMoves(index, params)
+	case oupwire.MethodTaskOutputDelta:
+		m.taskWrites(index, params)
+	case oupwire.MethodProtocolReplayLossy:
+		m.tasksLost()
 	case oupwire.MethodTurnSteerDropped:
 		t := m.turn(text(params, "turn_id"))
 		if t.ended && !m.replays(params) {

@@ -41,6 +41,7 @@ type Monitor struct {
 	started  map[string]string // turn ids of the client, with what was sent
 	secret   string            // that no frame of a server may hold
 	narrow   bool              // the connection is held to one session
+	tasks    map[string]*work
 }
 
 // request is one that waits for its answer.
@@ -77,7 +78,7 @@ type turn struct {
 func New(transport string, tokens []string) *Monitor {
 	m := &Monitor{
 		transport: transport, open: map[string]request{}, opened: map[string]*stream{}, turns: map[string]*turn{},
-		requests: map[string]string{}, answered: map[string]bool{}, started: map[string]string{},
+		requests: map[string]string{}, answered: map[string]bool{}, started: map[string]string{}, tasks: map[string]*work{},
 	}
 	m.name(tokens)
 	return m

@@ -39,6 +39,8 @@ type Ask struct {
 	Plan         string `toml:"plan" json:"plan,omitempty" jsonschema_description:"It makes a plan."`
 	Progress     string `toml:"progress" json:"progress,omitempty" jsonschema_description:"Progress is told that is no part of the conversation."`
 	Large        string `toml:"large" json:"large,omitempty" jsonschema_description:"It answers with a text of more than 524288 bytes."`
+	Task         string `toml:"task" json:"task,omitempty" jsonschema_description:"It starts a background task, with an approval where that is needed, and says something then. The task writes more than 65536 bytes that begin with éé, leaves two files as artifacts, of which one is text and one is not, and ends well."`
+	EndlessTask  string `toml:"endless_task" json:"endless_task,omitempty" jsonschema_description:"It starts a background task in the same way, which writes a few words and does not end by itself."`
 	Change       string `toml:"change" json:"change,omitempty" jsonschema_description:"It changes a file in a way that can be shown."`
 }
 
@@ -48,6 +50,7 @@ func (a Ask) of(phrase string) string {
 		"says something": a.Text, "uses a tool": a.Tool, "uses a tool badly": a.BrokenTool, "needs an approval": a.Approval,
 		"needs two approvals": a.TwoApprovals, "asks a question": a.Question, "asks two questions": a.Questions, "takes long": a.Long, "fails": a.Failure,
 		"makes a plan": a.Plan, "tells progress": a.Progress, "says a lot": a.Large, "changes a file": a.Change,
+		startsTask: a.Task, startsEndlessTask: a.EndlessTask,
 	}[phrase]
 }
 
@@ -55,6 +58,7 @@ func (a Ask) of(phrase string) string {
 var Own = Ask{
 	Text: "Say something.", Tool: "PLAY tool", BrokenTool: "PLAY broken tool", Approval: "PLAY approval", TwoApprovals: "PLAY two approvals",
 	Question: "PLAY question", Questions: "PLAY two questions", Long: "PLAY long", Failure: "PLAY failure", Plan: "PLAY plan", Progress: "PLAY progress", Large: "PLAY large", Change: "PLAY change",
+	Task: "PLAY task", EndlessTask: "PLAY endless task",
 }
 
 // File is one file that a server needs.

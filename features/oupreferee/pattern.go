@@ -35,6 +35,7 @@ type object = map[string]any
 //	«each» P         in a list: every element is P
 //	«none» P         in a list: no element is P
 //	«has WORDS»      a text with the words in it
+//	«handle»         the name of a file that is no path of the host
 //	«hex», «nest», «repeat», «list» as in package steps; «fill max» and «fill max+1» fill a frame up
 //
 // An object that is expected may have more members than are written.
@@ -330,6 +331,8 @@ func fits(word string, got any) bool {
 	case "moment":
 		_, err := time.Parse(time.RFC3339Nano, text)
 		return isText && err == nil && strings.HasSuffix(text, "Z")
+	case "handle":
+		return isHandle(text)
 	case "absent": // or something
 		switch or := strings.TrimPrefix(rest, "or "); or {
 		case "empty":
@@ -338,6 +341,8 @@ func fits(word string, got any) bool {
 		case "whole model":
 			m, is := got.(object)
 			return is && m["model"] != nil && m["provider"] != nil
+		case "a handle":
+			return isHandle(text)
 		default:
 			return text == or
 		}

@@ -22,7 +22,7 @@ type phrase struct {
 }
 
 func phrases() []phrase {
-	return append(servicePhrases(), []phrase{
+	return slices.Concat(servicePhrases(), taskPhrases(), []phrase{
 		{`a connection(?: "([^"]+)")?(?: that names (no feature|"[^"]*"))?`, (*world).connects},
 		{`a server of its own`, (*world).alone},
 		{`features that the server serves are remembered as "([^"]+)"`, (*world).knowsFeatures},
@@ -62,7 +62,7 @@ func phrases() []phrase {
 		{`a heartbeat comes`, (*world).heartbeat},
 		{`a (ping of the transport|binary message) is met well`, (*world).control},
 		{`no frame breaks a rule of this scenario`, (*world).nothingHeard},
-	}...)
+	})
 }
 
 type worldKey struct{}

@@ -14,7 +14,7 @@ var served = []string{
 	oupwire.FeatureStateSessionHydrateV1, oupwire.FeatureStateThreadGraphV1, oupwire.FeatureStateTurnStateGetV1,
 	oupwire.FeatureProjectionEnvelopeV2, oupwire.FeatureAuxiliaryRestToWsV1, oupwire.FeatureContextLifecycleV1,
 	oupwire.FeatureUserQuestionV1, oupwire.FeaturePlanTodosV1, oupwire.FeatureEventTurnSteerDroppedV1,
-	oupwire.FeatureCodingAutonomyV1, oupwire.FeatureCodingAgentControlV1, oupwire.FeatureHarnessTaskControlV1,
+	oupwire.FeatureCodingAutonomyV1, oupwire.FeatureCodingAgentControlV1, oupwire.FeatureHarnessTaskControlV1, oupwire.FeatureHarnessTaskArtifactsV1,
 	oupwire.FeaturePermissionProfileV1, oupwire.FeatureRuntimePolicyStampV1, oupwire.FeatureCodingToolContractV1,
 }
 

@@ -90,9 +90,5 @@ func sessionFaults() []Fault {
 		act("OUP-SESSION-017", "deletes beside a running turn"),
 		act("OUP-SESSION-018", "keeps rows of a deleted session"),
 		act("OUP-SESSION-019", "names half a model"),
-		act("OUP-TASK-001", "lists no tasks of unknown sessions"),
-		act("OUP-TASK-003", "echoes no session of tasks"),
-		act("OUP-TASK-007", "cancels without a session"),
-		act("OUP-TASK-008", "knows every task"),
 	}
 }

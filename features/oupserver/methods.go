@@ -55,6 +55,10 @@ func init() {
 		oupwire.MethodServerShutdown:         (*Server).shutdown,
 		oupwire.MethodTaskList:               (*Server).taskList,
 		oupwire.MethodTaskCancel:             (*Server).taskCancel,
+		oupwire.MethodTaskRestartFromNode:    (*Server).taskRestart,
+		oupwire.MethodTaskOutputRead:         (*Server).taskOutput,
+		oupwire.MethodTaskArtifactList:       (*Server).artifactList,
+		oupwire.MethodTaskArtifactRead:       (*Server).artifactRead,
 	}
 	maps.Copy(handlers, serviceHandlers())
 }
@@ -285,7 +289,7 @@ func (s *Server) sessionSnapshot(c *conn, p object) (object, *failure, []func())
 		}
 		return nil, f, nil
 	}
-	return object{"status": ses.activity(), "files": ses.files(), "tasks": []any{}}, nil, nil
+	return object{"status": ses.activity(), "files": ses.files(), "tasks": ses.taskRows()}, nil, nil
 }
 
 func (s *Server) statusGet(c *conn, p object) (object, *failure, []func()) {
@@ -345,8 +349,11 @@ func (s *Server) filesList(c *conn, p object) (object, *failure, []func()) {
 }
 
 func (s *Server) tasksList(c *conn, p object) (object, *failure, []func()) {
-	_, f := s.find(oupwire.MethodSessionTasksList, p)
-	return object{"tasks": []any{}}, f, nil
+	ses, f := s.find(oupwire.MethodSessionTasksList, p)
+	if f != nil {
+		return nil, f, nil
+	}
+	return object{"tasks": ses.taskRows()}, nil, nil
 }
 
 func (s *Server) workspaceGet(c *conn, p object) (object, *failure, []func()) {
@@ -500,38 +507,6 @@ func (s *Server) shutdown(c *conn, p object) (object, *failure, []func()) {
 		return object{"stopping": true}, nil, []func(){s.endSoon}
 	}
 	return object{"stopping": true}, nil, nil
-}
-
-func (s *Server) taskList(c *conn, p object) (object, *failure, []func()) {
-	key, f := s.reach(oupwire.MethodTaskList, p)
-	if f != nil {
-		return nil, f, nil
-	}
-	if s.sessions[key] == nil && s.does("lists no tasks of unknown sessions") {
-		return nil, failKind(oupwire.ErrUnknownSession, "unknown_session", "no session", object{"session_id": key}), nil
-	}
-	result := object{"session_id": text(p, "session_id"), "tasks": []any{}}
-	if s.does("echoes no session of tasks") {
-		result["session_id"] = "another"
-	}
-	if topic, there := p["topic"]; there {
-		result["topic"] = topic
-	}
-	return result, nil, nil
-}
-
-func (s *Server) taskCancel(c *conn, p object) (object, *failure, []func()) {
-	if _, there := p["session_id"]; !there {
-		if s.does("cancels without a session") {
-			return object{"task_id": text(p, "task_id"), "status": "cancelled"}, nil, nil
-		}
-		return nil, fail(oupwire.ErrInvalidParams, "session_id is missing", nil), nil
-	}
-	id := text(p, "task_id")
-	if s.does("knows every task") {
-		return object{"task_id": id, "status": "cancelled"}, nil, nil
-	}
-	return nil, failKind(oupwire.ErrUnknownTaskID, "unknown_task", "no task "+id, object{"task_id": id}), nil
 }
 
 func (ses *session) contextState() object {

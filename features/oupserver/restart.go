@@ -28,6 +28,7 @@ func (s *Server) Restart() {
 	}
 	for _, ses := range s.sorted() {
 		ses.remembered, ses.plan = nil, nil
+		ses.settleTasks()
 		switch {
 		case s.does("forgets events at a restart"):
 			ses.events = nil

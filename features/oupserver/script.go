@@ -100,6 +100,14 @@ func script() []part {
 			t.say(strings.Repeat("x", oupwire.MaxFrameTextBytes+1000))
 			return nil
 		}},
+		{"PLAY task", func(t *turn) object {
+			t.startTask(false)
+			return nil
+		}},
+		{"PLAY endless task", func(t *turn) object {
+			t.startTask(true)
+			return nil
+		}},
 		{"PLAY change", func(t *turn) object {
 			t.change()
 			t.say("Changed.")

@@ -31,6 +31,7 @@ type session struct {
 	compactions, generation int64
 	snapshots               []object
 	previews                []object
+	tasks                   []*task // oldest first
 }
 
 // event is one event of the ledger.
@@ -442,6 +443,7 @@ func (s *Server) replay(c *conn, ses *session, after int64, asked bool, notice o
 				c.show(event{method: oupwire.MethodUserQuestionRequested, params: q.request})
 			}
 		}
+		ses.offerTasks(c)
 		if ses.plan != nil && !s.does("forgets the plan") {
 			c.show(event{method: oupwire.MethodPlanUpdated, params: ses.plan})
 		}

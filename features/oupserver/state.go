@@ -330,7 +330,11 @@ func (s *Server) appendMessage(c *conn, p object) (object, *failure, []func()) {
 	t := &turn{ses: ses, id: "appended-" + s.newID(), state: completed}
 	row := t.row(role, content, object{"source": source})
 	delete(row, "turn_id")
+	behind := slices.IndexFunc(ses.turns, func(of *turn) bool { return of.id == text(p, "thread_id") && of.end() != "" })
 	switch {
+	case role == "assistant" && behind >= 0:
+		t.id = ses.turns[behind].id
+		t.late(row, source)
 	case role == "user" || s.does("tells what the system adds"):
 		t.envelope("user_message", object{"text": content}, object{"client_message_id": row["message_id"]})
 	case role == "assistant" && !s.does("tells no assistant that was added"):

@@ -34,7 +34,8 @@ type turn struct {
 	rows           []int64
 	by             *conn
 	calls          int
-	orphan         bool // the server died under it
+	orphan         bool     // the server died under it
+	later          []func() // what begins when it has ended
 }
 
 // approval is one request for a decision.
@@ -322,6 +323,9 @@ func (t *turn) run(input []any) {
 		}
 	}
 	t.finish(failure)
+	for _, begin := range t.later {
+		begin()
+	}
 }
 
 // finish ends a turn.

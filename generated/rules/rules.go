@@ -25215,7 +25215,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Tasks that are told on open are not stored.",
 		Source:   "core 7.3, 7.6",
-		Unproven: "needs a background task, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPReplay012,
@@ -25618,7 +25617,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Work that ends behind its turn is told in a stream of its own with number 1, named after the turn and the task.",
 		Source:   "core 7.7, 8.3",
-		Unproven: "needs work that outlives its turn, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPStream012,
@@ -27455,7 +27453,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A non-blank topic in task/list selects the tasks of the base key with that topic; a blank one changes nothing.",
 		Source:   "services 1.3",
-		Unproven: "needs a background task, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPTask003,
@@ -27476,7 +27473,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The state of a task follows from its labels by the table task_state_labels, the lifecycle label first, then that of the runtime, then the status; running when none is known.",
 		Source:   "services 1.1",
-		Unproven: "needs a background task, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPTask005,
@@ -27487,7 +27483,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A task that has ended never changes its state again; later reports of its worker are ignored.",
 		Source:   "services 1.2",
-		NoPeer:   "needs a background task, for which no input of an adapter asks",
 		ProvenBy: "host/oup/task",
 	},
 	{
@@ -27499,7 +27494,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "After a cancellation no result of the worker overwrites the state cancelled.",
 		Source:   "services 1.2",
-		NoPeer:   "needs a background task, for which no input of an adapter asks",
 		ProvenBy: "host/oup/task",
 	},
 	{
@@ -27532,7 +27526,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "task/cancel of a task that has ended, cancelled ones included, is refused with invalid_params and kind task_already_terminal, and the state stays as it was.",
 		Source:   "services 1.4, 25.4",
-		Unproven: "needs a background task, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPTask010,
@@ -27543,7 +27536,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A successful task/cancel answers with status cancelled.",
 		Source:   "services 1.4",
-		NoPeer:   "needs a background task, for which no input of an adapter asks",
 		ProvenBy: "host/oup/task",
 	},
 	{
@@ -27555,7 +27547,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "task/restart_from_node without session_id is refused with invalid_params.",
 		Source:   "services 1.5",
-		Unproven: "needs a background task, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPTask012,
@@ -27566,7 +27557,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "task/restart_from_node of a task that has not ended is refused with invalid_params and kind task_still_active.",
 		Source:   "services 1.5",
-		NoPeer:   "needs a background task, for which no input of an adapter asks",
 		ProvenBy: "host/oup/task",
 	},
 	{
@@ -27578,7 +27568,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Every successful task/restart_from_node makes a new task with an id of its own and leaves the old one as it was.",
 		Source:   "services 1.2, 1.5, 25.4",
-		NoPeer:   "needs a background task, for which no input of an adapter asks",
 		ProvenBy: "host/oup/task",
 	},
 	{
@@ -27590,7 +27579,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "from_node is present exactly when a node was accepted, and names it.",
 		Source:   "services 1.5",
-		Unproven: "needs a background task, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPTask015,
@@ -27601,7 +27589,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Every task/updated of a relaunched task names its predecessor in relaunched_from.",
 		Source:   "services 1.8",
-		NoPeer:   "needs a background task, for which no input of an adapter asks",
 		ProvenBy: "host/oup/task",
 	},
 	{
@@ -27613,7 +27600,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "task/output/read moves a cursor beyond the end to the end, and one inside a character forward to its end.",
 		Source:   "services 1.6",
-		NoPeer:   "needs a background task, for which no input of an adapter asks",
 		ProvenBy: "host/oup/task",
 	},
 	{
@@ -27625,7 +27611,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The end of a stretch in task/output/read backs off so that the text holds whole characters only.",
 		Source:   "services 1.6",
-		NoPeer:   "needs a background task, for which no input of an adapter asks",
 		ProvenBy: "host/oup/task",
 	},
 	{
@@ -27637,7 +27622,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "task/output/read gives at most max_task_output_bytes, and task_output_default_bytes when the request names no number.",
 		Source:   "services 1.6",
-		Unproven: "needs a background task, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPTask019,
@@ -27648,7 +27632,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "truncated is true exactly when next_cursor lies before total_bytes, and complete exactly when the stretch reaches the end.",
 		Source:   "services 1.6",
-		Unproven: "needs a background task, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPTask020,
@@ -27659,7 +27642,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "task/output/read for an unknown session answers unknown_session, for an unknown task unknown_task_id.",
 		Source:   "services 1.6, op 15, S61",
-		Unproven: "needs a background task, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPTask021,
@@ -27670,7 +27652,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "bytes_read is the number of bytes of text, and next_cursor lies that far behind cursor.",
 		Source:   "services 1.6",
-		NoPeer:   "needs a background task, for which no input of an adapter asks",
 		ProvenBy: "host/oup/task",
 	},
 	{
@@ -27704,7 +27685,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "task/artifact/read without artifact_id and path is refused with invalid_params and kind task_artifact_selector_invalid.",
 		Source:   "services 1.7",
-		Unproven: "needs a background task, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPTask025,
@@ -27715,7 +27695,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "task/artifact/read of an artifact that does not exist answers resource_not_found with kind task_artifact_not_found and the artifact_id.",
 		Source:   "services 1.7",
-		Unproven: "needs a background task, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPTask026,
@@ -27726,7 +27705,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The artifacts of a task are those of the agent named in agent_id, else those of the agent of the session that carries the task, else its own output files as output-01, output-02 and so on with status ready.",
 		Source:   "services 1.7",
-		Unproven: "needs a background task, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPTask027,
@@ -27737,7 +27715,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "limit_bytes 0 in task/artifact/read means the default.",
 		Source:   "services 1.7",
-		Unproven: "needs a background task, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPTask028,
@@ -27748,7 +27725,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An artifact whose file is no readable text comes without content, cursor and next_cursor; otherwise all three are there.",
 		Source:   "services 1.7",
-		Unproven: "needs a background task, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPTask029,
@@ -27759,7 +27735,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Members of an artifact record that a server does not know are kept and written back.",
 		Source:   "services 1.7",
-		Unproven: "needs a background task, for which no input of an adapter asks",
+		Unproven: "no request hands a server the record of an artifact",
 	},
 	{
 		ID:       OUPTask030,
@@ -27770,7 +27746,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Pieces of the output of one task arrive in the order of their offsets.",
 		Source:   "services 1.9",
-		NoPeer:   "needs a background task, for which no input of an adapter asks",
 		ProvenBy: "host/oup/task",
 	},
 	{
@@ -27782,7 +27757,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "cursor in task/output/delta is the byte offset at which the piece begins.",
 		Source:   "services 1.9, 25.3",
-		NoPeer:   "needs a background task, for which no input of an adapter asks",
 		ProvenBy: "host/oup/task",
 	},
 	{
@@ -27794,7 +27768,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A piece of task output that could not be delivered is announced by protocol/replay_lossy.",
 		Source:   "services 1.9",
-		Unproven: "needs a background task, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPTask033,
@@ -27816,7 +27789,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Tasks, their output and their artifacts survive a restart; a task that was at work then has a terminal state afterwards.",
 		Source:   "services 1.10, 25.2",
-		NoPeer:   "needs a background task, for which no input of an adapter asks",
 		ProvenBy: "host/oup/task",
 	},
 	{
@@ -27828,7 +27800,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "task/list without a supervisor answers runtime_not_ready with kind runtime_unavailable.",
 		Source:   "services 1.3, S60",
-		Unproven: "needs a background task, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPTask036,
@@ -27839,7 +27810,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "started_at in task/updated is the time of registration and the same on every frame of the task.",
 		Source:   "services 1.8",
-		NoPeer:   "needs a background task, for which no input of an adapter asks",
 		ProvenBy: "host/oup/task",
 	},
 	{
@@ -27851,7 +27821,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Output files are named by handles, never by paths of the host.",
 		Source:   "services 1.3",
-		Unproven: "needs a background task, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPAgent001,
