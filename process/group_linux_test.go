@@ -64,7 +64,7 @@ func TestRunDelay(t *testing.T) {
 	if got := p.RunDelay(); got <= 0 {
 		t.Errorf("the run delay is %v behind the first line", got)
 	}
-	p.End(Stages{})
+	p.End(Stages{Kill: time.Minute})
 	if got := p.RunDelay(); got != 0 {
 		t.Errorf("the run delay is %v behind the end", got)
 	}
