@@ -78,7 +78,7 @@ type Report struct {
 // End closes standard input, waits, sends the polite signal to the group, waits, kills the group, and
 // waits once more. A stage that finds nothing left to end is passed over. Then it closes the remaining
 // pipes, waits for the standard error callbacks, and returns. It blocks for at most the sum of the
-// stages and a tenth of a second. Every further call returns the report of the first.
+// stages, a tenth of a second, and the callbacks for what is left in a pipe. Every further call returns the report of the first.
 func (p *Process) End(stages Stages) Report {
 	p.endOnce.Do(func() { p.report = p.end(stages) })
 	return p.report

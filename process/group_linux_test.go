@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -68,6 +69,62 @@ func TestRunDelay(t *testing.T) {
 	if got := p.RunDelay(); got != 0 {
 		t.Errorf("the run delay is %v behind the end", got)
 	}
+}
+
+// TestStderr_theRestIsReadBehindTheGrace: MAN-SUPER-004. Somebody else keeps the pipe open, and the reader was late.
+func TestStderr_theRestIsReadBehindTheGrace(t *testing.T) {
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = write.Close() }()
+	busy, late := make(chan struct{}), make(chan time.Time)
+	d := newDrain(read, StderrOptions{OnLine: func(Line) { <-busy }})
+	const lines = 300
+	if _, err := write.WriteString(strings.Repeat(strings.Repeat("x", 99)+"\n", lines)); err != nil {
+		t.Fatal(err)
+	}
+	finished := make(chan struct{})
+	go func() {
+		defer close(finished)
+		d.finish(late)
+	}()
+	late <- time.Time{}
+	close(busy)
+	<-finished
+	if got := d.tail().Total; got != lines {
+		t.Errorf("%d of %d lines were read", got, lines)
+	}
+}
+
+// A pipe that is read is waited for, one that nobody reads is not for ever.
+func TestAwaitRead(t *testing.T) {
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeFiles(read, write)
+	if _, err := write.WriteString("rest"); err != nil {
+		t.Fatal(err)
+	}
+	AwaitRead(read, nil, time.Millisecond)
+	over := make(chan struct{})
+	close(over)
+	AwaitRead(read, over, time.Hour)
+	waited := make(chan struct{})
+	go func() {
+		defer close(waited)
+		AwaitRead(read, nil, time.Hour)
+	}()
+	select {
+	case <-waited:
+		t.Error("a pipe that holds something was not waited for")
+	default:
+	}
+	if _, err := read.Read(make([]byte, 9)); err != nil {
+		t.Fatal(err)
+	}
+	<-waited
 }
 
 // playCareless starts a child, lets it end and leaves it unreaped.

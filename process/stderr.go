@@ -61,6 +61,7 @@ type drain struct {
 	file *os.File
 	opts StderrOptions
 	done chan struct{}
+	more chan struct{} // something was read; room for one
 
 	mu    sync.Mutex // guards the fields below
 	first []Line
@@ -80,7 +81,7 @@ func newDrain(file *os.File, opts StderrOptions) *drain {
 	if opts.TailBytes <= 0 {
 		opts.TailBytes = DefaultTailBytes
 	}
-	d := &drain{file: file, opts: opts, done: make(chan struct{})}
+	d := &drain{file: file, opts: opts, done: make(chan struct{}), more: make(chan struct{}, 1)}
 	go d.run()
 	return d
 }
@@ -104,6 +105,16 @@ func (d *drain) count(n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.bytes += int64(n)
+	select {
+	case d.more <- struct{}{}:
+	default:
+	}
+}
+
+func (d *drain) counted() int64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.bytes
 }
 
 func (d *drain) add(line Line) {
@@ -135,15 +146,30 @@ func (d *drain) tail() Tail {
 	return Tail{First: append([]Line(nil), d.first...), Lines: append([]Line(nil), d.lines...), Bytes: d.bytes, Total: d.total}
 }
 
-// finish waits for the end of the stream, or until grace fires, and closes the pipe. It returns after
-// the last callback.
+// finish waits for the end of the stream, or until grace fires and what lay in the pipe was read, and closes the pipe.
+// It returns after the last callback.
 func (d *drain) finish(grace <-chan time.Time) {
 	select {
 	case <-d.done:
 	case <-grace:
+		d.rest()
 	}
 	closeFiles(d.file)
 	<-d.done
+}
+
+// maxRest is more than a pipe holds. Who escaped and goes on talking is listened to no longer.
+const maxRest = 1 << 20
+
+// rest waits until the pipe is empty: on a busy machine the last words of a tree may be read late.
+func (d *drain) rest() {
+	for most := d.counted() + maxRest; unread(d.file) > 0 && d.counted() < most; {
+		select {
+		case <-d.more:
+		case <-d.done:
+			return
+		}
+	}
 }
 
 // splitter cuts a stream into bounded lines.
