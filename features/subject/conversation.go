@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/octet-dev/octet/features/wire"
+	"github.com/octet-dev/octet/process"
 )
 
 // Reasons for which a wait ends without what it waited for.
@@ -278,9 +279,12 @@ func (c *Conversation) Poll(accept func(Message) bool) (Message, bool) {
 	return m, found
 }
 
-// drainLimit bounds the wait for the rest of the output once the subject has exited. Only a descendant
-// that holds the pipe open makes it last that long.
-const drainLimit = 250 * time.Millisecond
+// drainLimit bounds the wait for the end of the output once the subject has exited. Only a descendant that holds the
+// pipe open makes it last that long; restLimit is how much longer it may take to read what is in the pipe by then.
+const (
+	drainLimit = 250 * time.Millisecond
+	restLimit  = 2 * time.Second
+)
 
 // AwaitEnd waits for the subject to exit and for the rest of what it wrote. A pipe that a descendant keeps
 // open after the subject has gone is not waited for.
@@ -307,6 +311,7 @@ func (c *Conversation) AwaitEnd(limit time.Duration) error {
 	select {
 	case <-c.readDone:
 	case <-drain.C:
+		process.AwaitRead(c.run.Stdout(), c.readDone, restLimit)
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/octet-dev/octet/features/transcript"
 	"github.com/octet-dev/octet/features/wire"
+	"github.com/octet-dev/octet/process"
 )
 
 // Options say what is tapped. All but Transcript and Found are required.
@@ -67,6 +68,7 @@ func Run(o Options) (code int, err error) {
 	case <-passed:
 	case <-time.After(leftoverGrace):
 		// A descendant holds the pipe open. The host would see the end of the process, and so it does here.
+		process.AwaitRead(stdout, passed, restLimit)
 		_ = stdout.Close()
 		<-passed
 	}
@@ -130,8 +132,12 @@ func (o Options) args() []string {
 	return o.Command.Args
 }
 
-// leftoverGrace is how long what an ended process has written may take to be passed on.
-const leftoverGrace = 250 * time.Millisecond
+// leftoverGrace is how long a pipe stays open whose process has ended, and restLimit how much longer while there is
+// something in it that was not passed on.
+const (
+	leftoverGrace = 250 * time.Millisecond
+	restLimit     = 10 * time.Second
+)
 
 // tap collects the frames of both lanes in the order in which they passed.
 type tap struct {
