@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/process"
@@ -32,7 +33,7 @@ func (p *program) Left(name string) bool {
 
 func (p *program) Wait() error {
 	<-p.Exited()
-	if state := p.End(process.Stages{}).State; state.Code != 0 {
+	if state := p.End(process.Stages{Kill: time.Minute}).State; state.Code != 0 {
 		return errors.New(state.String())
 	}
 	return nil
@@ -51,7 +52,7 @@ func startProgram(t *testing.T, command []string, api string) *program {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { run.End(process.Stages{}) })
+	t.Cleanup(func() { run.End(process.Stages{Kill: time.Minute}) })
 	return &program{Process: run, scratch: scratch}
 }
 

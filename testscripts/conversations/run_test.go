@@ -20,7 +20,7 @@ import (
 )
 
 // patience bounds a whole talk: an extension that stops answering is killed, which ends the stream.
-const patience = 60 * time.Second
+const patience = 5 * time.Minute
 
 // peer is the extension that a talk is held with.
 type peer interface {
