@@ -13,7 +13,7 @@ import (
 
 // servicePhrases are about what a server has beside its sessions.
 func servicePhrases() []phrase {
-	return []phrase{
+	return slices.Concat(placePhrases(), []phrase{
 		{`the server tells of a model where one is configured alone`, (*world).modelTold},
 		{`the summary counts the servers of the answer`, (*world).summaryCounts},
 		{`the contract of tools is there where it is negotiated alone`, (*world).contractThere},
@@ -22,7 +22,7 @@ func servicePhrases() []phrase {
 		{`a server without a router says so of every request`, (*world).routerAbsent},
 		{`the router told nothing of itself between the pieces of the turn`, (*world).routerTimes},
 		{`the lanes of the answer are named and sorted`, (*world).lanesSorted},
-	}
+	})
 }
 
 // given is the result of the newest answer, where that is one.

@@ -360,7 +360,7 @@ func (w *world) callsAll() error {
 			break
 		}
 		callable := r.fault == nil || !refusedAsUnsupported(r.fault) && errorName(r.fault) != oupwire.ErrMethodNotFound.Name
-		if kind, _ := at(r.fault, "data.kind"); r.fault != nil && kind == "auth_unavailable" {
+		if kind, _ := at(r.fault, "data.kind"); r.fault != nil && (kind == "auth_unavailable" || kind == kindForOne) {
 			callable = false
 		}
 		switch named := slices.Contains(supported, any(m.Name)); {

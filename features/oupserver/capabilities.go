@@ -16,6 +16,7 @@ var served = []string{
 	oupwire.FeatureUserQuestionV1, oupwire.FeaturePlanTodosV1, oupwire.FeatureEventTurnSteerDroppedV1,
 	oupwire.FeatureCodingAutonomyV1, oupwire.FeatureCodingAgentControlV1, oupwire.FeatureHarnessTaskControlV1, oupwire.FeatureHarnessTaskArtifactsV1,
 	oupwire.FeaturePermissionProfileV1, oupwire.FeatureRuntimePolicyStampV1, oupwire.FeatureCodingToolContractV1,
+	oupwire.FeatureOnboardingWorkspaceProbeV1, oupwire.FeatureOnboardingWorkspaceBrowseV1,
 }
 
 // What is left of a server that serves little.
@@ -30,7 +31,7 @@ var (
 
 // serves reports whether the server stands behind a feature.
 func (s *Server) serves(feature string) bool {
-	return slices.Contains(served, feature) && (!s.does(little) || slices.Contains(servedOfLittle, feature))
+	return slices.Contains(served, feature) && !(s.does(many) && slices.Contains(servedToOne, feature)) && (!s.does(little) || slices.Contains(servedOfLittle, feature))
 }
 
 // handles reports whether the server carries a method out.
@@ -159,6 +160,9 @@ func (s *Server) judge(c *conn, method string) *failure {
 		if s.handles(method) && row.Gate != "-" && s.does("calls what it lists as closed") {
 			return nil
 		}
+		if kind == kindForOne {
+			return s.refuseOthers()
+		}
 		if kind != "" {
 			return failKind(oupwire.ErrPermissionDenied, kind, reason, object{"recoverable": true, "recovery": "connect over WebSocket"})
 		}
@@ -194,6 +198,8 @@ func (s *Server) closed(c *conn, row *wirejson.Method) (reason, kind string) {
 		return "is not offered over " + string(c.transport), ""
 	case always:
 		return "", ""
+	case handled && s.does(many) && forOne(row.Name):
+		return s.closedToMany(row.Name)
 	case !handled && s.does("makes up what it does not serve"):
 		return "", ""
 	case !handled:

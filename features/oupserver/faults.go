@@ -34,7 +34,7 @@ const little = "serves little"
 
 // Variants lists servers that keep every rule, and are otherwise than the one without a fault.
 func Variants() []Fault {
-	return []Fault{act("", little)}
+	return []Fault{act("", little), act("", many)}
 }
 
 // Find returns a fault or a variant by name; the empty name is none.

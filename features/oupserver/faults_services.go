@@ -1,7 +1,9 @@
 package oupserver
 
+import "slices"
+
 func serviceFaults() []Fault {
-	return []Fault{
+	return slices.Concat(placeFaults(), []Fault{
 		act("OUP-SYSTEM-001", "tells of a model that it has not"),
 		act("OUP-SYSTEM-001", "leaves the name of a model that it has not blank"),
 		act("OUP-AUTH-002", "needs an identity to say how one gets it"),
@@ -20,7 +22,7 @@ func serviceFaults() []Fault {
 		act("OUP-ROUTER-004", "tells of its router with every piece"),
 		act("OUP-ROUTER-006", "names lanes by their model alone"),
 		act("OUP-ROUTER-006", "lists lanes by their score"),
-	}
+	})
 }
 
 // as is a fault of a server that is otherwise than most.

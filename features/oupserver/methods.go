@@ -61,6 +61,7 @@ func init() {
 		oupwire.MethodTaskArtifactRead:       (*Server).artifactRead,
 	}
 	maps.Copy(handlers, serviceHandlers())
+	maps.Copy(handlers, placeHandlers())
 }
 
 func (s *Server) turnStart(c *conn, p object) (object, *failure, []func()) {
@@ -318,7 +319,7 @@ func (s *Server) statusRead(c *conn, p object) (object, *failure, []func()) {
 		profile = "another"
 	}
 	result := object{
-		"session_id": ses.key, "profile_id": profile, "runtime_policy_stamp": object{"runtime_mode": "solo", "profile_id": profile, "approval_policy": ses.policy},
+		"session_id": ses.key, "profile_id": profile, "runtime_policy_stamp": object{"runtime_mode": s.runtimeMode(), "profile_id": profile, "approval_policy": ses.policy},
 		"permission_profile": ses.mode, "sandbox": strings.ReplaceAll(ses.mode, "_", "-"), "health": object{"status": "healthy"},
 		"mcp_summary": mcpSummary(), "tool_summary": object{"visible": 1, "enabled": 1, "denied": 0, "policy_id": "default"},
 		"usage": object{}, "cursor": object{"healthy": true, "replay_supported": true}, "capabilities": capabilities,

@@ -636,7 +636,7 @@ func (s *Server) call(c *conn, m *message) (object, *failure, []func()) {
 		params = []byte("{}")
 	}
 	if err := oupwire.ValidateModel(row.Shapes[0].Params, params); err != nil && !s.loose(m.method, err) {
-		return nil, fail(oupwire.ErrInvalidParams, err.Error(), nil), nil
+		return nil, s.refuseParams(m.method, err), nil
 	}
 	p, _ := decode(params).(object)
 	if s.does("refuses members that no model lists") {

@@ -432,7 +432,7 @@ func (s *Server) permissionSet(c *conn, p object) (object, *failure, []func()) {
 	}
 	if (mode == "danger_full_access" || network == "allow" && update["network"] != nil || policy == "never") && !s.does("allows danger") {
 		return nil, failKind(oupwire.ErrPermissionDenied, "permission_profile_disallowed", "more than the server allows", object{
-			"runtime_mode": "multi_tenant", "permission_profile": mode, "approval_policy": policy, "network": network,
+			"runtime_mode": s.runtimeMode(), "permission_profile": mode, "approval_policy": policy, "network": network,
 		}), nil
 	}
 	applied := mode != ses.mode || network != ses.network || policy != ses.policy || s.does("always applies")

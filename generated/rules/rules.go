@@ -31050,7 +31050,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "onboarding/ methods are offered only on a local server for one person; elsewhere they are refused with permission_denied and kind profile_local_unsupported.",
 		Source:   "services 0.4, 19",
-		Unproven: "the server of the referee looks at no workspaces beside those of sessions, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPOnboard002,
@@ -31061,7 +31060,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "onboarding/workspace_probe tells of a path that is not there instead of failing; a blank path is refused with kind workspace_probe_invalid_path and reason empty.",
 		Source:   "services 19",
-		NoPeer:   "the server of the referee looks at no workspaces beside those of sessions, so that no faulty one could break it",
 		ProvenBy: "host/oup/assembly",
 	},
 	{
@@ -31073,7 +31071,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A path that begins with ~/ is expanded.",
 		Source:   "services 19",
-		NoPeer:   "the server of the referee looks at no workspaces beside those of sessions, so that no faulty one could break it",
 		ProvenBy: "host/oup/assembly",
 	},
 	{
@@ -31085,7 +31082,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "onboarding/workspace_list gives at most max_workspace_entries directories by name with case ignored, and only counts those that begin with a dot.",
 		Source:   "services 19",
-		Unproven: "the server of the referee looks at no workspaces beside those of sessions, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPOnboard005,
@@ -31096,7 +31092,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "parent_path is null at the root and below a banned directory.",
 		Source:   "services 19",
-		Unproven: "the server of the referee looks at no workspaces beside those of sessions, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPOnboard006,
@@ -31107,7 +31102,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "onboarding/workspace_create of a directory that is there answers created false.",
 		Source:   "services 19, 25.4",
-		Unproven: "the server of the referee looks at no workspaces beside those of sessions, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPOnboard007,
@@ -31118,7 +31112,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A path in a banned directory is told by root_escape and banned_root in a probe and refused in list and create.",
 		Source:   "services 19",
-		NoPeer:   "the server of the referee looks at no workspaces beside those of sessions, so that no faulty one could break it",
 		ProvenBy: "host/oup/assembly",
 	},
 	{
@@ -31130,7 +31123,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A name in onboarding/workspace_create that leaves its parent is refused with kind workspace_create_invalid_name.",
 		Source:   "services 19",
-		Unproven: "the server of the referee looks at no workspaces beside those of sessions, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPVoice001,
