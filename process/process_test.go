@@ -481,6 +481,11 @@ func TestLeave_endsNothing(t *testing.T) {
 }
 
 func TestInterrupt_reachesTheChild(t *testing.T) {
+	// A shell lets what it starts in the background ignore the interrupt, and so would the child; what is caught
+	// becomes the default again in a new process.
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, os.Interrupt)
+	defer signal.Stop(caught)
 	p := start(t, "deaf", nil)
 	readLine(t, p.Stdout())
 	p.Interrupt()
