@@ -217,6 +217,19 @@ func inManifest(s verdict.Scenario) bool {
 	return len(s.Findings) > 0 && !slices.ContainsFunc(s.Findings, func(f verdict.Finding) bool { return f.Line == 0 })
 }
 
+// LastWords are the lines that tell how a subject ended: the newest of its standard error, and its end where that is
+// known.
+func LastWords(stderr, ended string) []string {
+	var lines []string
+	for _, text := range lastLines(stderr, 5) {
+		lines = append(lines, "stderr: "+printable(text))
+	}
+	if ended != "" {
+		lines = append(lines, "ended: "+ended)
+	}
+	return lines
+}
+
 // scenario shows one scenario, and of what it found that which counts.
 func (t *texter) scenario(s verdict.Scenario, counts func(verdict.Finding) bool) {
 	reason, mark := shownOf(s, counts)
@@ -229,11 +242,8 @@ func (t *texter) scenario(s verdict.Scenario, counts func(verdict.Finding) bool)
 	if s.Dropped > 0 {
 		t.line("  %d more frames were not kept", s.Dropped)
 	}
-	for _, text := range lastLines(s.Stderr, 5) {
-		t.line("  stderr: %s", printable(text))
-	}
-	if s.Ended != "" {
-		t.line("  ended: %s", s.Ended)
+	for _, text := range LastWords(s.Stderr, s.Ended) {
+		t.line("  %s", text)
 	}
 	if s.Minimal != nil {
 		t.line("  shown: %s", s.Minimal.Text())

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/octet-dev/octet/features/profile"
+	"github.com/octet-dev/octet/features/verdict"
 )
 
 // sample is a call that is safe to make and expected to end well.
@@ -143,12 +144,31 @@ func (w *World) tools() ([]profile.Tool, error) {
 	return r.Tools, nil
 }
 
-// Tools starts the subject, initializes it, and returns the tools it announces.
+// Unready is a subject that did not get as far as announcing its tools, and what it left to be seen.
+type Unready struct {
+	Err    error
+	Said   int    // complete frames that it has written
+	Stderr string // the newest of it
+	Ended  string // how it ended; empty if it was not started
+}
+
+func (u *Unready) Error() string { return u.Err.Error() }
+
+func (u *Unready) Unwrap() error { return u.Err }
+
+// Tools starts the subject, initializes it, and returns the tools it announces. The error is an *Unready.
 func Tools(setup *Setup) ([]profile.Tool, error) {
 	w := NewWorld(setup, "", nil)
-	defer func() { w.Stop() }()
-	if err := w.ready(); err != nil {
-		return nil, err
+	var tools []profile.Tool
+	err := w.ready()
+	if err == nil {
+		tools, err = w.tools()
 	}
-	return w.tools()
+	w.Stop()
+	if err == nil {
+		return tools, nil
+	}
+	var left verdict.Scenario
+	w.Evidence(&left)
+	return nil, &Unready{Err: err, Said: w.Said(), Stderr: left.Stderr, Ended: left.Ended}
 }

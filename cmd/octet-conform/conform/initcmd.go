@@ -45,7 +45,7 @@ func (inv *invocation) init() int {
 		return inv.unable(errors.New("interrupted: nothing was written"))
 	}
 	if err != nil {
-		return inv.unable(fmt.Errorf("%s does not announce its tools: %w", dir, err))
+		return inv.unable(errors.Join(append([]error{fmt.Errorf("%s does not announce its tools: %w", dir, err)}, lastWords(err)...)...))
 	}
 	text := profile.Draft(tools)
 	if err := write(path, text, *force); err != nil {
@@ -53,6 +53,19 @@ func (inv *invocation) init() int {
 	}
 	fmt.Fprintf(inv.stdout, "%s: %d tools; read it before you run 'octet-conform extension %s'\n", path, len(tools), dir)
 	return report.ExitClean
+}
+
+// lastWords are what a subject that was not ready has left, a line each.
+func lastWords(err error) []error {
+	var unready *steps.Unready
+	if !errors.As(err, &unready) {
+		return nil
+	}
+	var lines []error
+	for _, line := range report.LastWords(unready.Stderr, unready.Ended) {
+		lines = append(lines, errors.New("  "+line))
+	}
+	return lines
 }
 
 // write makes a file, over one that is there only when forced.
