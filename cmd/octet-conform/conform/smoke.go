@@ -1,6 +1,7 @@
 package conform
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -10,6 +11,8 @@ import (
 	"github.com/octet-dev/octet/features/referee"
 	"github.com/octet-dev/octet/features/report"
 	"github.com/octet-dev/octet/features/rulebook"
+	"github.com/octet-dev/octet/features/steps"
+	"github.com/octet-dev/octet/features/subject"
 	"github.com/octet-dev/octet/features/verdict"
 )
 
@@ -69,12 +72,19 @@ func (inv *invocation) smoke() int {
 			flags.run = append(flags.run, "*-"+area+"-*")
 		}
 	}
-	rep, _, err := inv.judge(target, &flags)
+	scale := flags.scale * calibrate(inv.ctx)
+	target.setup.Patience = steps.DefaultPatience.Scale(scale)
+	x := target.setup.Extension
+	discovered := fmt.Sprintf("%s %s on API %s; octet --extension-dir %s --enable-extension %s runs it", x.Name, x.Version, target.subject.API, filepath.Dir(filepath.Clean(dir)), x.Name)
+	if silent := target.silent(inv.ctx); silent != nil {
+		inv.stageLine("discovery", verdict.Pass, discovered)
+		return inv.unserved(dir, silent)
+	}
+	rep, _, err := inv.judgeScaled(target, &flags, scale)
 	if err != nil && !errors.Is(err, referee.ErrNothing) {
 		return inv.unable(err)
 	}
-	x := target.setup.Extension
-	inv.stageLine("discovery", verdict.Pass, fmt.Sprintf("%s %s on API %s; octet --extension-dir %s --enable-extension %s runs it", x.Name, x.Version, target.subject.API, filepath.Dir(filepath.Clean(dir)), x.Name))
+	inv.stageLine("discovery", verdict.Pass, discovered)
 	for _, s := range smokeStages {
 		inv.stage(rep, s)
 	}
@@ -83,6 +93,36 @@ func (inv *invocation) smoke() int {
 		fmt.Fprintf(inv.stdout, "octet-conform extension %s shows the frames\n", dir)
 	}
 	return rep.Summary.Exit
+}
+
+// silent starts the extension once, and says what is wrong with one that ends, or lets the time pass, and has said
+// nothing: no stage can tell more of it than that. It returns nil for every other.
+func (t *target) silent(ctx context.Context) *steps.Unready {
+	setup := *t.setup
+	setup.Starter = subject.Bounded(ctx, setup.Starter)
+	_, err := steps.Tools(&setup)
+	var unready *steps.Unready
+	if ctx.Err() != nil || !errors.As(err, &unready) || unready.Said > 0 {
+		return nil
+	}
+	var outcome *steps.Outcome
+	if !errors.As(err, &outcome) || outcome.Class == verdict.Errored {
+		return nil
+	}
+	return unready
+}
+
+// unserved tells of an extension that says nothing.
+func (inv *invocation) unserved(dir string, silent *steps.Unready) int {
+	inv.stageLine(smokeStages[0].name, verdict.NoAnswer, silent.Error())
+	for _, line := range report.LastWords(silent.Stderr, silent.Ended) {
+		fmt.Fprintf(inv.stdout, "    %s\n", line)
+	}
+	for _, s := range smokeStages[1:] {
+		inv.stageLine(s.name, verdict.NoAnswer, "not tried: the extension says nothing")
+	}
+	fmt.Fprintf(inv.stdout, "octet-conform extension %s shows the frames\n", dir)
+	return report.ExitFindings
 }
 
 // smokeJobs keeps a smoke check short without starting more processes than a small machine likes.
