@@ -207,7 +207,7 @@ func (s *Supervisor) register(w *worker) error {
 	switch {
 	case s.closed:
 		return ErrClosed
-	case len(s.working[session]) >= maxAtWork:
+	case s.atWork(session) >= maxAtWork:
 		return &BusyError{Most: maxAtWork}
 	case s.working[session] == nil:
 		s.working[session] = map[string]*worker{}
@@ -215,6 +215,16 @@ func (s *Supervisor) register(w *worker) error {
 	s.working[session][w.record.ID] = w
 	s.running.Add(1)
 	return nil
+}
+
+// atWork counts the tasks of a session that have not ended. The caller has the lock.
+func (s *Supervisor) atWork(session string) (n int) {
+	for _, w := range s.working[session] {
+		if r := w.now(); !r.Terminal() {
+			n++
+		}
+	}
+	return n
 }
 
 // strikeOff is the end of a worker.
@@ -289,8 +299,11 @@ func (s *Supervisor) Cancel(session, id string) (Record, error) {
 // OUP-TASK-011 to OUP-TASK-015.
 func (s *Supervisor) Restart(session, id string) (Record, error) {
 	id = strings.ToLower(id)
-	if s.worker(session, id) != nil {
-		return Record{}, ErrStillActive
+	if w := s.worker(session, id); w != nil {
+		if r := w.now(); !r.Terminal() {
+			return Record{}, ErrStillActive
+		}
+		<-w.done // whoever is told its end may come at once
 	}
 	r, err := s.load(session, id)
 	if err != nil {

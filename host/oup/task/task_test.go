@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -325,6 +326,7 @@ func TestRestart_makesAnother(t *testing.T) {
 		t.Errorf("the successor ended as %+v", ended)
 	}
 	_ = fifo.Close()
+	b.until("its end is told", func() bool { return len(b.states(again.ID)) == 3 })
 	for _, e := range b.told {
 		if (string(e.TaskID) == again.ID) != (string(e.RelaunchedFrom.Or("")) == r.ID) {
 			t.Errorf("told %s", e.AppendJSON(nil))
@@ -443,6 +445,57 @@ func TestStart_bounds(t *testing.T) {
 	b.start("true")
 	if folders, _ := filepath.Glob(filepath.Join(b.directory, "*", "*.files")); len(folders) != 18 {
 		t.Errorf("%d folders are there, want 18: one that was refused left its own", len(folders))
+	}
+}
+
+// TestEnd_isOneForWhoeverIsToldIt: a task whose end was told is none that runs, whatever is still to be put away.
+func TestEnd_isOneForWhoeverIsToldIt(t *testing.T) {
+	work, told, goOn := t.TempDir(), make(chan string, 2), make(chan struct{})
+	s, err := task.Open(task.Options{
+		Directory: t.TempDir(), Log: func(err error) { t.Error(err) },
+		Tell: func(_, _ string, event wirejson.Encoder) error {
+			if e, is := event.(oupwire.TaskUpdatedEvent); is && e.State == oupwire.TaskRuntimeStateCompleted {
+				told <- string(e.TaskID)
+				<-goOn
+			}
+			return nil
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	release := sync.OnceFunc(func() { close(goOn) })
+	t.Cleanup(func() {
+		release()
+		_ = s.Close()
+	})
+	start := func(command string) error {
+		_, err := s.Start(task.Spec{Session: session, Command: command, Workspace: work})
+		return err
+	}
+	if err := start("true"); err != nil {
+		t.Fatal(err)
+	}
+	id := <-told
+	for n := range 16 {
+		if err := start("exec sleep 1000"); err != nil {
+			t.Fatalf("task %d beside one that has ended: %v", n, err)
+		}
+	}
+	if err := start("true"); !errors.As(err, new(*task.BusyError)) {
+		t.Errorf("one more than there may be: %v", err)
+	}
+	again := make(chan error, 1)
+	go func() {
+		_, err := s.Restart(session, id)
+		again <- err
+	}()
+	for range 1000 {
+		runtime.Gosched() // an answer that comes before the task is put away is a wrong one
+	}
+	release()
+	if err := <-again; !errors.As(err, new(*task.BusyError)) {
+		t.Errorf("it is started again: %v", err)
 	}
 }
 
