@@ -17,15 +17,16 @@ var served = []string{
 	oupwire.FeatureCodingAutonomyV1, oupwire.FeatureCodingAgentControlV1, oupwire.FeatureHarnessTaskControlV1, oupwire.FeatureHarnessTaskArtifactsV1,
 	oupwire.FeaturePermissionProfileV1, oupwire.FeatureRuntimePolicyStampV1, oupwire.FeatureCodingToolContractV1,
 	oupwire.FeatureOnboardingWorkspaceProbeV1, oupwire.FeatureOnboardingWorkspaceBrowseV1,
+	oupwire.FeatureProfileLocalCreateV1, oupwire.FeatureProfileLocalCreateRequestedIDV1, oupwire.FeatureProfileLocalCreateDefaultV1,
 }
 
 // What is left of a server that serves little.
 var (
-	servedOfLittle  = []string{oupwire.FeatureApprovalTypedV1, oupwire.FeatureSessionWorkspaceCwdV1, oupwire.FeaturePermissionProfileV1, oupwire.FeatureRuntimePolicyStampV1}
+	servedOfLittle  = []string{oupwire.FeatureApprovalTypedV1, oupwire.FeatureSessionWorkspaceCwdV1, oupwire.FeaturePermissionProfileV1, oupwire.FeatureRuntimePolicyStampV1, oupwire.FeatureProfileLocalCreateV1}
 	methodsOfLittle = []string{
 		oupwire.MethodClientHello, oupwire.MethodConfigCapabilitiesList, oupwire.MethodSessionOpen,
 		oupwire.MethodTurnStart, oupwire.MethodTurnInterrupt, oupwire.MethodApprovalRespond,
-		oupwire.MethodToolStatusList, oupwire.MethodRouterGetMetrics, oupwire.MethodRouterSetMode,
+		oupwire.MethodToolStatusList, oupwire.MethodRouterGetMetrics, oupwire.MethodRouterSetMode, oupwire.MethodProfileLocalCreate,
 	}
 )
 

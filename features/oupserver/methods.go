@@ -61,7 +61,6 @@ func init() {
 		oupwire.MethodTaskArtifactRead:       (*Server).artifactRead,
 	}
 	maps.Copy(handlers, serviceHandlers())
-	maps.Copy(handlers, placeHandlers())
 }
 
 func (s *Server) turnStart(c *conn, p object) (object, *failure, []func()) {

@@ -25,11 +25,14 @@ func forOne(method string) bool {
 const kindForOne = "profile_local_unsupported"
 
 // servedToOne are the features that a server for one person alone stands behind.
-var servedToOne = []string{oupwire.FeatureOnboardingWorkspaceProbeV1, oupwire.FeatureOnboardingWorkspaceBrowseV1}
+var servedToOne = []string{
+	oupwire.FeatureOnboardingWorkspaceProbeV1, oupwire.FeatureOnboardingWorkspaceBrowseV1, oupwire.FeatureProfileLocalCreateV1,
+	oupwire.FeatureProfileLocalCreateRequestedIDV1, oupwire.FeatureProfileLocalCreateDefaultV1,
+}
 
 // closedToMany is why a request is closed on a server that is not for one person.
 func (s *Server) closedToMany(method string) (reason, kind string) {
-	if strings.HasPrefix(method, "onboarding/") && s.does("looks at folders for many people") {
+	if method != oupwire.MethodProfileLocalCreate && s.does("looks at folders for many people") || method == oupwire.MethodProfileLocalCreate && s.does("makes profiles for many people") {
 		return "", ""
 	}
 	return "is for the one person of a server", kindForOne

@@ -41,6 +41,7 @@ type Server struct {
 	used     map[string]object // turn ids of deleted sessions
 	grants   []grant
 	mode     oupwire.RouterMode // of the router
+	book     book
 	conns    map[*conn]bool
 	rest     time.Duration // between two heartbeats
 	stopping bool

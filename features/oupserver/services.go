@@ -2,6 +2,7 @@ package oupserver
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 
 	"github.com/octet-dev/octet/generated/oupwire"
@@ -9,7 +10,7 @@ import (
 
 // serviceHandlers carry out what is about the server and not about a session at work.
 func serviceHandlers() map[string]handler {
-	return map[string]handler{
+	all := map[string]handler{
 		oupwire.MethodSystemStatusGet:  (*Server).systemStatus,
 		oupwire.MethodAuthStatus:       (*Server).authStatus,
 		oupwire.MethodMCPStatusList:    (*Server).mcpStatus,
@@ -17,6 +18,9 @@ func serviceHandlers() map[string]handler {
 		oupwire.MethodRouterGetMetrics: (*Server).routerMetrics,
 		oupwire.MethodRouterSetMode:    (*Server).routerSetMode,
 	}
+	maps.Copy(all, placeHandlers())
+	maps.Copy(all, profileHandlers())
+	return all
 }
 
 const none = "none" // of a model that is not configured

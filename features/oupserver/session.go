@@ -91,7 +91,7 @@ func (s *Server) reach(method string, p object) (string, *failure) {
 		return key, nil
 	}
 	for _, profile := range []string{named, own} {
-		if profile != "" && profile != defaultProfile && !s.does("makes profiles up") {
+		if profile != "" && !s.knowsProfile(profile) && !s.does("makes profiles up") {
 			return "", failKind(oupwire.ErrInvalidParams, "profile_unresolved", "no profile "+profile, object{
 				"profile_id": profile, "recoverable": true, "recovery": "create the profile",
 			})
@@ -335,6 +335,7 @@ func (s *Server) open(c *conn, p object) (object, *failure, []func()) {
 		ses.workspace = cwd
 	}
 	c.profile = cmp.Or(text(p, "profile_id"), ses.profile, defaultProfile)
+	s.visited(c, ses)
 	result, notice := s.opened(c, ses, p)
 	return result, nil, []func(){func() { s.replay(c, ses, after, replay, notice) }}
 }

@@ -30559,7 +30559,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "profile/local/create with the same user name, name and address again answers the same profile with created false.",
 		Source:   "services 12, 25.4",
-		NoPeer:   "the server of the referee makes no profiles, so that no faulty one could break it",
 		ProvenBy: "host/oup/assembly",
 	},
 	{
@@ -30571,7 +30570,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "It is offered only on a local server that was started for one person; elsewhere it is refused with permission_denied and kind profile_local_unsupported.",
 		Source:   "services 12, 26",
-		Unproven: "the server of the referee makes no profiles, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPProfile003,
@@ -30582,7 +30580,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "name falls back to requested_id; without both the call is refused with kind profile_local_invalid_name.",
 		Source:   "services 12",
-		Unproven: "the server of the referee makes no profiles, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPProfile004,
@@ -30593,7 +30590,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "username is made lower case with runs of -, _ and . as one -, and must have 1 to max_username_chars characters then and be no name of a channel.",
 		Source:   "services 12",
-		Unproven: "the server of the referee makes no profiles, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPProfile005,
@@ -30604,7 +30600,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "requested_id is made a slug, and gets -2, -3 and so on when it is taken.",
 		Source:   "services 12",
-		Unproven: "the server of the referee makes no profiles, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPProfile006,
@@ -30615,7 +30610,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "requested_id is looked at only with profile.local_create.requested_id.v1, and make_default only with profile.local_create.default.v1.",
 		Source:   "services 0.3, 12",
-		Unproven: "the server of the referee makes no profiles, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPProfile007,
@@ -30626,7 +30620,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A name, user name or address that breaks its rule is refused with kind profile_local_invalid_name, profile_local_invalid_username or profile_local_invalid_email, and nothing is made.",
 		Source:   "services 12",
-		Unproven: "the server of the referee makes no profiles, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPProfile008,
@@ -30637,7 +30630,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Making a local profile sends no login code.",
 		Source:   "services 12",
-		Unproven: "the server of the referee makes no profiles, so that no faulty one could break it",
+		Unproven: "a code goes to a person, and nothing on the wire tells of it",
 	},
 	{
 		ID:       OUPProfile009,
@@ -30648,7 +30641,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A user name or address of another profile is refused with kind profile_local_collision.",
 		Source:   "services 12",
-		NoPeer:   "the server of the referee makes no profiles, so that no faulty one could break it",
 		ProvenBy: "host/oup/assembly",
 	},
 	{
@@ -31308,7 +31300,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "launch/resolve changes nothing.",
 		Source:   "services 23",
-		NoPeer:   "the server of the referee has one profile alone, so that no faulty one could break it",
 		ProvenBy: "host/oup/assembly",
 	},
 	{
@@ -31320,7 +31311,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "resolved_profile is there unless the decision is no_profile, and existing_profiles exactly with cross_profile and then not empty.",
 		Source:   "services 23",
-		Unproven: "the server of the referee has one profile alone, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPLaunch003,
@@ -31331,7 +31321,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Without profile_id the profile last used in the directory is taken, else the default of the machine.",
 		Source:   "services 23",
-		NoPeer:   "the server of the referee has one profile alone, so that no faulty one could break it",
 		ProvenBy: "host/oup/assembly",
 	},
 	{

@@ -208,6 +208,7 @@ func TestPeople_areMadeByTheirRules(t *testing.T) {
 	create(`{"name":"Ann","username":"Ann_B..C"}`, `"created":true,"email":null,"name":"Ann","profile_id":"ann-b-c","runtime_mode":"solo","user_id":"ann-b-c","username":"ann-b-c"`)
 	create(`{"name":"Ann","username":"ann-b-c"}`, `"created":false`)
 	create(`{"name":"Other","username":"ann-b-c"}`, `"kind":"profile_local_collision"`)
+	create(`{"name":"Other","username":"ann-b-c","requested_id":"other"}`, `"kind":"profile_local_collision"`)
 	create(`{"name":"Eve","username":"eve","email":"eve@example.org"}`, `"created":true,"email":"eve@example.org"`)
 	create(`{"name":"Eva","username":"eva","email":"eve@example.org"}`, `"reason":"email"`)
 	create(`{"requested_id":"GLM"}`, `"name":"GLM","profile_id":"glm"`)

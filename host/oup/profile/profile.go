@@ -165,7 +165,7 @@ func (s *Store) Create(n New) (p Profile, created bool, err error) {
 			switch old := d.Profiles[i]; {
 			case old.Username == username && old.Name == n.Name && old.Email == n.Email:
 				p = old
-			case old.Username == username && n.RequestedID == "":
+			case old.Username == username && (n.Username != "" || n.RequestedID == ""):
 				return &CollisionError{ID: old.ID, Which: string(BadUsername)}
 			case n.Email != "" && old.Email == n.Email:
 				return &CollisionError{ID: old.ID, Which: string(BadEmail)}
