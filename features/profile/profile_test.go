@@ -45,8 +45,16 @@ func TestParse_refuses(t *testing.T) {
 		{"wrong type", "call = 3\n", "conform.toml:1: "},
 		{"no tool", "[[call]]\nexpect = \"ok\"\n", `conform.toml:1: call 1: the key "tool" is missing`},
 		{"bad outcome", "[slow]\ntool = \"x\"\nexpect = \"fine\"\n", `conform.toml:3: slow: expect is "fine"`},
-		{"no number", "[slow]\ntool = \"x\"\narguments = { a = [nan] }\n", "conform.toml:3: slow: arguments: unsupported value: NaN"},
-		{"no number of a hook", "[[hook]]\nname = \"x\"\npayload = { a = inf }\n", "conform.toml:3: hook 1: payload: unsupported value: +Inf"},
+		{"no number", "[slow]\ntool = \"x\"\narguments = { a = [nan] }\n", "conform.toml:3: slow: nan: JSON has neither inf nor nan; write a number, or a string"},
+		{"no number of a hook", "[[hook]]\nname = \"x\"\npayload = { a = inf }\n", "conform.toml:3: hook 1: inf: JSON has neither inf nor nan"},
+		{"no number with a sign", "[slow]\ntool = \"x\"\narguments.a = -inf\n", "conform.toml:3: slow: -inf: JSON has"},
+		{"no number in a table of its own", "[[call]]\ntool = \"x\"\n[call.arguments]\nb = 1\na = +nan\n", "conform.toml:5: call 1: +nan: JSON has"},
+		{"a date", "[slow]\ntool = \"x\"\narguments = { a = 2020-02-29 }\n", `conform.toml:3: slow: 2020-02-29 is a date or a time, which JSON has not; write a string: "2020-02-29"`},
+		{"a time in a list", "[[call]]\ntool = \"x\"\n[[call]]\ntool = \"y\"\narguments.b = [\n  1,\n  [07:32:00],\n]\n", "conform.toml:7: call 2: 07:32:00 is a date or a time"},
+		{"a date and a time", "[[call]]\ntool = \"x\"\n[call.arguments.deep]\nb = 1\na = 2020-02-29T07:32:00\n", "conform.toml:5: call 1: 2020-02-29T07:32:00 is a date or a time"},
+		{"a moment", "[failing]\ntool = \"x\"\narguments = { a = { b = 2020-02-29T07:32:00Z } }\n", "conform.toml:3: failing: 2020-02-29T07:32:00Z is a date or a time"},
+		{"a date of a hook", "[[hook]]\nname = \"x\"\npayload = { a = 2020-02-29 }\n", "conform.toml:3: hook 1: 2020-02-29 is a date or a time"},
+		{"a date for a table", "slow.tool = \"x\"\nslow.arguments.a = 2020-02-29\n", "conform.toml:2: slow: 2020-02-29 is a date or a time"},
 		{"no name of the second command", "[[command]]\nname = \"x\"\n[[command]]\n", `conform.toml:3: command 2: the key "name" is missing`},
 		{"no toml", "[[call\n", "conform.toml:1: "},
 	}
@@ -61,6 +69,38 @@ func TestParse_refuses(t *testing.T) {
 				t.Errorf("got a %T, want a Problem in it", err)
 			}
 		})
+	}
+}
+
+// TestParse_values: whatever else TOML can say is sent as JSON.
+func TestParse_values(t *testing.T) {
+	text := `[slow]
+tool = "x"
+[slow.arguments]
+hex = 0x10
+octal = 0o7
+grouped = 1_000
+least = -9223372036854775808
+part = 1.5
+power = 1e5
+flag = true
+plain = 'a\b'
+lines = """
+x"""
+mixed = [1, "a", [], {}]
+deep.er = { a.b = 1 }
+`
+	p, err := profile.Parse("conform.toml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := json.Marshal(p.Slow.Arguments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"deep":{"er":{"a":{"b":1}}},"flag":true,"grouped":1000,"hex":16,"least":-9223372036854775808,"lines":"x","mixed":[1,"a",[],{}],"octal":7,"part":1.5,"plain":"a\\b","power":100000}`
+	if string(got) != want {
+		t.Errorf("got %s\nwant %s", got, want)
 	}
 }
 

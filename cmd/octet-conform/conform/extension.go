@@ -38,6 +38,7 @@ type runFlags struct {
 	fix          bool
 	list         *baseline.List
 	knownFlaky   string
+	repeats      bool // --flaky-repeats is a flag of the command
 	flakyRepeats int
 	flaky        *baseline.List
 	requirements string
@@ -83,11 +84,8 @@ func (r *runFlags) check() error {
 	if _, err := r.minimiseLimit(); err != nil {
 		return err
 	}
-	if r.knownFlaky != "" && r.flakyRepeats < 1 {
-		return fmt.Errorf("--flaky-repeats is %d; use a number from 1", r.flakyRepeats)
-	}
-	if _, err := r.minimiseLimit(); err != nil {
-		return err
+	if r.repeats && (r.flakyRepeats < 1 || r.flakyRepeats > maxRepeats) {
+		return fmt.Errorf("--flaky-repeats is %d; use a number from 1 to %d", r.flakyRepeats, maxRepeats)
 	}
 	return oneOf("output", r.output, "text", "json", "github")
 }

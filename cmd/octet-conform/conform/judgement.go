@@ -41,10 +41,14 @@ func (r *runFlags) registerFix(f *pflag.FlagSet) {
 	f.BoolVar(&r.fix, "fix", false, "write what was found into the list of --known-failing")
 }
 
-// defaultRepeats is how often a scenario is repeated that is known to be flaky.
-const defaultRepeats = 10
+// Bounds of --flaky-repeats, and how often a scenario is repeated where it is not given.
+const (
+	defaultRepeats = 10
+	maxRepeats     = 1000
+)
 
 func (r *runFlags) registerFlaky(f *pflag.FlagSet) {
+	r.repeats = true
 	f.StringVar(&r.knownFlaky, "known-flaky", "", "list of failures that do not count while they come now and then: a rule and what was found on each line")
 	f.IntVar(&r.flakyRepeats, "flaky-repeats", defaultRepeats, "how often a scenario of --known-flaky is repeated")
 }

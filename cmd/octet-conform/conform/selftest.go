@@ -48,6 +48,19 @@ func (s *selftestFlags) register(f *pflag.FlagSet) {
 	f.BoolVar(&s.verbose, "verbose", false, "a line for every peer")
 }
 
+// check refuses numbers with which nothing would be judged.
+func (s *selftestFlags) check() error {
+	for _, number := range []struct {
+		flag  string
+		value int
+	}{{"repeat", s.repeat}, {"sample", s.sample}, {"sample-extensions", s.ownSample}, {"jobs", s.jobs}} {
+		if number.value < 1 {
+			return fmt.Errorf("--%s is %d; use a number from 1", number.flag, number.value)
+		}
+	}
+	return checkScale(s.scale)
+}
+
 // selftest proves that the checks can fail, and that they accuse nobody who keeps the rules.
 func (inv *invocation) selftest() int {
 	var flags selftestFlags
@@ -56,10 +69,10 @@ func (inv *invocation) selftest() int {
 	if code, ok := inv.parse(f); !ok {
 		return code
 	}
-	if f.NArg() > 0 || flags.repeat < 1 || flags.sample < 1 || flags.ownSample < 1 || flags.jobs < 1 {
-		return inv.wrong("selftest takes no arguments, and numbers from 1; see 'octet-conform selftest --help'")
+	if f.NArg() > 0 {
+		return inv.wrong("selftest takes no arguments, and %d are given; see 'octet-conform selftest --help'", f.NArg())
 	}
-	if err := checkScale(flags.scale); err != nil {
+	if err := flags.check(); err != nil {
 		return inv.wrong("%v", err)
 	}
 	if err := (&reportFiles{json: flags.json}).check(); err != nil {
