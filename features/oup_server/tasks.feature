@@ -131,6 +131,20 @@ Feature: Tasks beside the conversation
       | OUP-TASK-002 | task/list | {"session_id":"«base»","topic":"  "}         | result {"tasks":"«absent or empty»"}   |
       | OUP-TASK-002 | task/list | {"session_id":"«session»","topic":"another"} | result {"tasks":"«absent or empty»"}   |
 
+  @OUP-TASK-008 @OUP-TASK-020
+  Scenario: A task is that of one session
+    Given a connection
+    And a session
+    When a task starts that goes on
+    Then the task writes something
+    Given a session "other"
+    Then each of these calls ends so:
+      | rule         | call                   | params                                        | ends                                                                |
+      | OUP-TASK-008 | task/cancel            | {"session_id":"«other»","task_id":"«task»"}   | error unknown_task_id kind unknown_task data {"task_id":"«task»"}   |
+      | OUP-TASK-008 | task/restart_from_node | {"session_id":"«other»","task_id":"«task»"}   | error unknown_task_id kind unknown_task data {"task_id":"«task»"}   |
+      | OUP-TASK-020 | task/output/read       | {"session_id":"«other»","task_id":"«task»"}   | error unknown_task_id kind unknown_task data {"task_id":"«task»"}   |
+      | OUP-TASK-008 | task/list              | {"session_id":"«session»"}                    | result {"tasks":[{"id":"«task»","state":"running"}]}                |
+
   @OUP-TASK-034 @websocket
   Scenario: Tasks outlive their server
     Given a connection

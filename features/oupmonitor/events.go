@@ -197,6 +197,8 @@ func (m *Monitor) what(index int, method string, params object) {
 		m.taskMoves(index, params)
 	case oupwire.MethodTaskOutputDelta:
 		m.taskWrites(index, params)
+	case oupwire.MethodBackgroundActivity:
+		m.activity(index, params)
 	case oupwire.MethodProtocolReplayLossy:
 		m.tasksLost()
 	case oupwire.MethodTurnSteerDropped:

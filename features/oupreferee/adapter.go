@@ -41,6 +41,8 @@ type Ask struct {
 	Large        string `toml:"large" json:"large,omitempty" jsonschema_description:"It answers with a text of more than 524288 bytes."`
 	Task         string `toml:"task" json:"task,omitempty" jsonschema_description:"It starts a background task, with an approval where that is needed, and says something then. The task writes more than 65536 bytes that begin with éé, leaves two files as artifacts, of which one is text and one is not, and ends well."`
 	EndlessTask  string `toml:"endless_task" json:"endless_task,omitempty" jsonschema_description:"It starts a background task in the same way, which writes a few words and does not end by itself."`
+	Activity     string `toml:"activity" json:"activity,omitempty" jsonschema_description:"Something goes on in the background once, which is told with a text of more than 2000 times the letter x."`
+	Activities   string `toml:"activities" json:"activities,omitempty" jsonschema_description:"More than 41 things of one origin go on in the background within a second or so."`
 	Change       string `toml:"change" json:"change,omitempty" jsonschema_description:"It changes a file in a way that can be shown."`
 }
 
@@ -50,7 +52,7 @@ func (a Ask) of(phrase string) string {
 		"says something": a.Text, "uses a tool": a.Tool, "uses a tool badly": a.BrokenTool, "needs an approval": a.Approval,
 		"needs two approvals": a.TwoApprovals, "asks a question": a.Question, "asks two questions": a.Questions, "takes long": a.Long, "fails": a.Failure,
 		"makes a plan": a.Plan, "tells progress": a.Progress, "says a lot": a.Large, "changes a file": a.Change,
-		startsTask: a.Task, startsEndlessTask: a.EndlessTask,
+		startsTask: a.Task, startsEndlessTask: a.EndlessTask, hasActivity: a.Activity, hasActivities: a.Activities,
 	}[phrase]
 }
 
@@ -58,7 +60,7 @@ func (a Ask) of(phrase string) string {
 var Own = Ask{
 	Text: "Say something.", Tool: "PLAY tool", BrokenTool: "PLAY broken tool", Approval: "PLAY approval", TwoApprovals: "PLAY two approvals",
 	Question: "PLAY question", Questions: "PLAY two questions", Long: "PLAY long", Failure: "PLAY failure", Plan: "PLAY plan", Progress: "PLAY progress", Large: "PLAY large", Change: "PLAY change",
-	Task: "PLAY task", EndlessTask: "PLAY endless task",
+	Task: "PLAY task", EndlessTask: "PLAY endless task", Activity: "PLAY activity", Activities: "PLAY much activity",
 }
 
 // File is one file that a server needs.

@@ -35,6 +35,7 @@ type object = map[string]any
 //	«each» P         in a list: every element is P
 //	«none» P         in a list: no element is P
 //	«has WORDS»      a text with the words in it
+//	«cut»            the text of an activity that was cut, and says so
 //	«handle»         the name of a file that is no path of the host
 //	«hex», «nest», «repeat», «list» as in package steps; «fill max» and «fill max+1» fill a frame up
 //
@@ -331,6 +332,8 @@ func fits(word string, got any) bool {
 	case "moment":
 		_, err := time.Parse(time.RFC3339Nano, text)
 		return isText && err == nil && strings.HasSuffix(text, "Z")
+	case "cut":
+		return isCut(text)
 	case "handle":
 		return isHandle(text)
 	case "absent": // or something

@@ -22,7 +22,7 @@ type phrase struct {
 }
 
 func phrases() []phrase {
-	return slices.Concat(servicePhrases(), taskPhrases(), []phrase{
+	return slices.Concat(servicePhrases(), taskPhrases(), activityPhrases(), []phrase{
 		{`a connection(?: "([^"]+)")?(?: that names (no feature|"[^"]*"))?`, (*world).connects},
 		{`a server of its own`, (*world).alone},
 		{`features that the server serves are remembered as "([^"]+)"`, (*world).knowsFeatures},

@@ -15,6 +15,7 @@ var served = []string{
 	oupwire.FeatureProjectionEnvelopeV2, oupwire.FeatureAuxiliaryRestToWsV1, oupwire.FeatureContextLifecycleV1,
 	oupwire.FeatureUserQuestionV1, oupwire.FeaturePlanTodosV1, oupwire.FeatureEventTurnSteerDroppedV1,
 	oupwire.FeatureCodingAutonomyV1, oupwire.FeatureCodingAgentControlV1, oupwire.FeatureHarnessTaskControlV1, oupwire.FeatureHarnessTaskArtifactsV1,
+	oupwire.FeatureEventBackgroundActivityV1,
 	oupwire.FeaturePermissionProfileV1, oupwire.FeatureRuntimePolicyStampV1, oupwire.FeatureCodingToolContractV1,
 	oupwire.FeatureOnboardingWorkspaceProbeV1, oupwire.FeatureOnboardingWorkspaceBrowseV1,
 	oupwire.FeatureProfileLocalCreateV1, oupwire.FeatureProfileLocalCreateRequestedIDV1, oupwire.FeatureProfileLocalCreateDefaultV1,

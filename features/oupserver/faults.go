@@ -26,7 +26,7 @@ func (f Fault) unstored(method string, params object) bool {
 
 // Faults lists every fault, ordered by area.
 func Faults() []Fault {
-	return slices.Concat(frameFaults(), connectionFaults(), ingressFaults(), sessionFaults(), turnFaults(), stateFaults(), taskFaults(), serviceFaults())
+	return slices.Concat(frameFaults(), connectionFaults(), ingressFaults(), sessionFaults(), turnFaults(), stateFaults(), taskFaults(), activityFaults(), serviceFaults())
 }
 
 // little is what the server does that serves a few methods and features, and says so of the rest.

@@ -12,6 +12,7 @@ func taskFaults() []Fault {
 		act("OUP-TASK-006", "lets a worker end what was cancelled"),
 		act("OUP-TASK-007", "cancels without a session"),
 		act("OUP-TASK-008", "knows every task"),
+		act("OUP-TASK-008", "lets every session look after a task"),
 		act("OUP-TASK-009", "cancels what has ended"),
 		act("OUP-TASK-010", "says that a cancelled task has failed"),
 		act("OUP-TASK-011", "starts a task again without its session"),

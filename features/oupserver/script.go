@@ -108,6 +108,14 @@ func script() []part {
 			t.startTask(true)
 			return nil
 		}},
+		{"PLAY activity", func(t *turn) object {
+			t.activities(1, strings.Repeat("x", 2*oupwire.MaxBackgroundTextBytes))
+			return nil
+		}},
+		{"PLAY much activity", func(t *turn) object {
+			t.activities(oupwire.MaxBackgroundRows+10, "A bell.")
+			return nil
+		}},
 		{"PLAY change", func(t *turn) object {
 			t.change()
 			t.say("Changed.")

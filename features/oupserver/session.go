@@ -200,6 +200,7 @@ func (c *conn) show(e event) {
 		if row.GateStrict {
 			open = c.features.has(needs...)
 		}
+		open = open || e.method == oupwire.MethodBackgroundActivity && s.does("tells everybody of the background")
 		if !open && !s.does("sends what a gate closes") {
 			return
 		}

@@ -5750,14 +5750,16 @@ const (
 	// OUPBackground003: text longer than max_background_text_bytes is cut and ends with a mark.
 	OUPBackground003 = "OUP-BACKGROUND-003"
 	// OUPBackground004: After max_background_rows activities of one session, kind and origin in
-	// background_window_ms, one row with suppressed true follows and the rest of the window is silent; the
-	// first row of the next window tells their number in dropped_count.
+	// background_window_ms, one row with suppressed true follows and the rest of the window is silent.
 	OUPBackground004 = "OUP-BACKGROUND-004"
 	// OUPBackground005: An activity is never given to the model, and whether the model wakes does not
 	// depend on it.
 	OUPBackground005 = "OUP-BACKGROUND-005"
 	// OUPBackground006: Activities are stored and replayed.
 	OUPBackground006 = "OUP-BACKGROUND-006"
+	// OUPBackground007: The first activity of a window tells in dropped_count how many of the window before
+	// were left out.
+	OUPBackground007 = "OUP-BACKGROUND-007"
 	// OUPMemory001: memory/ methods need an identity; on stdio they are refused with permission_denied and
 	// kind auth_unavailable and stand in unsupported.
 	OUPMemory001 = "OUP-MEMORY-001"
@@ -30042,7 +30044,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "background/activity goes only to connections that negotiated event.background_activity.v1.",
 		Source:   "services 8.2",
-		Unproven: "needs work that outlives its turn, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPBackground002,
@@ -30053,7 +30054,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An activity without an owning session is never sent.",
 		Source:   "services 8.2",
-		Unproven: "needs work that outlives its turn, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPBackground003,
@@ -30064,7 +30064,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "text longer than max_background_text_bytes is cut and ends with a mark.",
 		Source:   "services 8.2",
-		Unproven: "needs work that outlives its turn, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPBackground004,
@@ -30073,9 +30072,8 @@ var All = []Rule{
 		Level:    Must,
 		Role:     "server",
 		Versions: []string{"v1alpha1"},
-		Text:     "After max_background_rows activities of one session, kind and origin in background_window_ms, one row with suppressed true follows and the rest of the window is silent; the first row of the next window tells their number in dropped_count.",
+		Text:     "After max_background_rows activities of one session, kind and origin in background_window_ms, one row with suppressed true follows and the rest of the window is silent.",
 		Source:   "services 8.2",
-		Unproven: "needs work that outlives its turn, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPBackground005,
@@ -30086,7 +30084,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An activity is never given to the model, and whether the model wakes does not depend on it.",
 		Source:   "services 8.2",
-		Unproven: "needs work that outlives its turn, for which no input of an adapter asks",
+		Unproven: "nothing on the wire says what a model is given, or why it wakes",
 	},
 	{
 		ID:       OUPBackground006,
@@ -30097,7 +30095,17 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Activities are stored and replayed.",
 		Source:   "services 8.2, 25.1",
-		Unproven: "needs work that outlives its turn, for which no input of an adapter asks",
+	},
+	{
+		ID:       OUPBackground007,
+		Wire:     "oup",
+		Area:     "BACKGROUND",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The first activity of a window tells in dropped_count how many of the window before were left out.",
+		Source:   "services 8.2",
+		Unproven: "comes a minute after what was left out, and no scenario waits for so long",
 	},
 	{
 		ID:       OUPMemory001,
