@@ -25,7 +25,7 @@ type fuzzFlags struct {
 	time   time.Duration
 	most   int
 	dir    string
-	shrink time.Duration
+	shrink time.Duration // what --minimise says; 0: not at all
 }
 
 // fuzz makes conversations up and has them with an extension.
@@ -39,7 +39,7 @@ func (inv *invocation) fuzz() int {
 	f.IntVar(&flags.first, "first", 0, "number of the first conversation: the same seed and number make the same one")
 	f.DurationVar(&flags.time, "time", time.Minute, "how long to search at most; 0 for as long as it takes")
 	f.IntVar(&flags.most, "most", 1, "broken rules to search for")
-	f.DurationVar(&flags.shrink, "minimise", 20*time.Second, "how long one finding may be made smaller; 0 leaves it as it is")
+	f.StringVar(&flags.minimise, "minimise", fewLimit.String(), "leave lines out of what was found until each is needed: off, or how long that may take for one finding")
 	f.StringVar(&flags.dir, "transcripts", ".", "directory for the transcripts of what is found")
 	f.BoolVar(&flags.strict, "strict", false, "should-rules count")
 	f.Float64Var(&flags.scale, "timeout-scale", 1, "multiply every deadline, on top of the calibration")
@@ -68,11 +68,16 @@ func (r *fuzzFlags) checkFuzz() error {
 		return fmt.Errorf("--first is %d; use a number from 0", r.first)
 	case r.most < 1:
 		return fmt.Errorf("--most is %d; use a number from 1", r.most)
-	case r.time < 0 || r.shrink < 0:
-		return fmt.Errorf("a time is below 0; use one such as 30s")
+	case r.time < 0:
+		return fmt.Errorf("--time is %s; use a time such as 30s, or 0 for as long as it takes", r.time)
 	case r.output == "github":
 		return oneOf("output", r.output, "text", "json")
 	}
+	limit, err := r.minimiseLimit()
+	if err != nil || r.minimise == minimiseFew {
+		return fmt.Errorf("--minimise is %q; use off, or a time such as 30s", r.minimise)
+	}
+	r.shrink = limit
 	return r.check()
 }
 
