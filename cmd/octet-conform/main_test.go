@@ -88,8 +88,8 @@ func hangingExtension(t *testing.T, self, address string) string {
 	return dir
 }
 
-// prompt is far under every deadline of these runs, which are scaled by ten.
-const prompt = 20 * time.Second
+// prompt is far under every deadline of these runs, which are scaled by a hundred.
+const prompt = time.Minute
 
 // judged is what a run has judged before it starts anything: the manifest.
 var judged = map[string]string{"scenarios": "[1-9][0-9]", "vectors": "0"}
@@ -97,10 +97,10 @@ var judged = map[string]string{"scenarios": "[1-9][0-9]", "vectors": "0"}
 func TestInterrupted(t *testing.T) {
 	for name, args := range map[string]func(self, address string) []string{
 		"scenarios": func(self, address string) []string {
-			return []string{"extension", "--timeout-scale", "10", hangingExtension(t, self, address)}
+			return []string{"extension", "--timeout-scale", "100", hangingExtension(t, self, address)}
 		},
 		"vectors": func(self, address string) []string {
-			return []string{"vectors", "--timeout-scale", "10", "--", self, "hang", address}
+			return []string{"vectors", "--timeout-scale", "100", "--", self, "hang", address}
 		},
 	} {
 		for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM} {
@@ -130,13 +130,13 @@ func TestInterrupted(t *testing.T) {
 func TestKilled_leavesNoProcessBehind(t *testing.T) {
 	for name, args := range map[string]func(self, address string) []string{
 		"scenarios": func(self, address string) []string {
-			return []string{"extension", "--timeout-scale", "10", "--api", "0.4", "--", "sh", "-c", `"$0" hang "$1"; exit 1`, self, address}
+			return []string{"extension", "--timeout-scale", "100", "--api", "0.4", "--", "sh", "-c", `"$0" hang "$1"; exit 1`, self, address}
 		},
 		"vectors": func(self, address string) []string {
-			return []string{"vectors", "--timeout-scale", "10", "--", "sh", "-c", `"$0" hang "$1"; exit 1`, self, address}
+			return []string{"vectors", "--timeout-scale", "100", "--", "sh", "-c", `"$0" hang "$1"; exit 1`, self, address}
 		},
 		"hosts": func(self, address string) []string {
-			return []string{"host", "--timeout-scale", "10", "--api", "0.4", "--", "sh", "-c", `"$0" hang "$1"; exit 1`, self, address, "{extension}", "{tool}", "{arguments}"}
+			return []string{"host", "--timeout-scale", "100", "--api", "0.4", "--", "sh", "-c", `"$0" hang "$1"; exit 1`, self, address, "{extension}", "{tool}", "{arguments}"}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
