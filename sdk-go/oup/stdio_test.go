@@ -24,6 +24,12 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// Kinds of servers that do not end by themselves.
+const (
+	deaf   = "deaf"
+	floods = "floods"
+)
+
 // playServer answers hello, and then does what the kind of server does at the next request.
 func playServer(kind string) int {
 	lines := bufio.NewScanner(os.Stdin)
@@ -45,7 +51,7 @@ func playServer(kind string) int {
 			return 7
 		case "prints":
 			fmt.Println("hello, I am a server")
-		case "floods":
+		case floods:
 			for {
 				if _, err := fmt.Print(strings.Repeat("x", 1<<16)); err != nil {
 					return 1
@@ -58,9 +64,9 @@ func playServer(kind string) int {
 			fmt.Print(strings.Repeat("x", 4<<20))
 			fmt.Fprintln(os.Stderr, "in order")
 			return 0
-		case "deaf": // to the end of its input, and to signals that ask
-			fmt.Printf(`{"jsonrpc":"2.0","id":%q,"result":{}}`+"\n", r.ID)
+		case deaf: // to the end of its input, and to signals that ask
 			signal.Ignore(os.Interrupt)
+			fmt.Printf(`{"jsonrpc":"2.0","id":%q,"result":{}}`+"\n", r.ID)
 			select {}
 		}
 	}
@@ -69,8 +75,12 @@ func playServer(kind string) int {
 
 func serverProcess(t *testing.T, kind string, stderr io.Writer) *Client {
 	t.Helper()
+	waits := stages{input: time.Minute, ask: time.Minute} // who ends by itself may take its time
+	if kind == deaf || kind == floods {
+		waits = stages{input: time.Second / 2, ask: time.Second / 4}
+	}
 	client, err := Stdio(t.Context(), []string{os.Args[0]}, Options{
-		Environment: append(os.Environ(), playVariable+"="+kind), Stderr: stderr, stages: stages{input: time.Second / 2, ask: time.Second / 4},
+		Environment: append(os.Environ(), playVariable+"="+kind, "GORACE=atexit_sleep_ms=0"), Stderr: stderr, stages: waits,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +121,7 @@ func TestStdio_endOfTheProcess(t *testing.T) {
 }
 
 func TestStdio_whatIsNoFrame(t *testing.T) {
-	for _, kind := range []string{"prints", "floods"} {
+	for _, kind := range []string{"prints", floods} {
 		client := serverProcess(t, kind, nil)
 		if _, err := client.Call(t.Context(), "x", nil); !isProtocol(err) {
 			t.Errorf("%s: %v", kind, err)
@@ -133,7 +143,7 @@ func TestStdio_whatIsSaidAtTheEnd(t *testing.T) {
 }
 
 func TestStdio_endsAProcessThatStays(t *testing.T) {
-	client := serverProcess(t, "deaf", nil)
+	client := serverProcess(t, deaf, nil)
 	if _, err := client.Call(t.Context(), "x", nil); err != nil {
 		t.Fatal(err)
 	}
