@@ -72,7 +72,7 @@ func (b *lockedBuffer) String() string {
 
 func startProcess(t *testing.T, api extension.API, env ...string) *process {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	t.Cleanup(cancel)
 	p := &process{t: t, cmd: exec.CommandContext(ctx, os.Args[0])}
 	// The race detector holds every exit up for a second unless told otherwise.
@@ -183,12 +183,8 @@ func TestMain_endOfInput(t *testing.T) {
 					p.want(`"result"`)
 				}
 			}
-			started := time.Now()
 			_ = p.in.Close()
-			p.exits(extension.ExitEnded, "")
-			if took := time.Since(started); took > 4*time.Second {
-				t.Errorf("exited after %s, want at most 4 s", took)
-			}
+			p.exits(extension.ExitEnded, "") // within the bound that TestServe_endOfInputIsABound measures
 		})
 	}
 }
