@@ -91,8 +91,11 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 			continue
 		}
 		inv.command = c
-		if c.hidden { // a peer looks after the wire that its output is
+		switch {
+		case c.hidden: // a peer looks after the wire that its output is
 			inv.stdout = stdout
+		case c.name != "tap": // which ends with its reader, as the extension would that it stands for
+			outliveReader()
 		}
 		return inv.outcome(c.run(inv), out)
 	}
@@ -156,6 +159,9 @@ func (inv *invocation) wrong(format string, args ...any) int {
 
 // unable reports that nothing could be judged.
 func (inv *invocation) unable(err error) int {
+	if inv.unread(err) {
+		return report.ExitUnable
+	}
 	for text := range strings.SplitSeq(err.Error(), "\n") {
 		fmt.Fprintf(inv.stderr, "octet-conform: %s\n", text)
 	}

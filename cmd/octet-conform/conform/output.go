@@ -1,8 +1,12 @@
 package conform
 
 import (
+	"errors"
 	"io"
+	"os"
+	"os/signal"
 	"sync"
+	"syscall"
 
 	"github.com/octet-dev/octet/features/report"
 )
@@ -34,6 +38,18 @@ func (o *output) lost() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.err
+}
+
+// outliveReader makes a pipe that nobody reads any more an error of the write, and not the end of this process, so
+// that what the command has made and started is put away. What the command starts is not told.
+func outliveReader() {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+}
+
+// unread reports whether an error is that of a reader who has seen enough: there is nobody to tell of it.
+func (inv *invocation) unread(err error) bool {
+	o, is := inv.stdout.(*output)
+	return is && errors.Is(err, syscall.EPIPE) && errors.Is(o.lost(), syscall.EPIPE)
 }
 
 // outcome is the exit code of a command that ended with code, once its output is counted. A command that could do
