@@ -72,6 +72,12 @@ var fast = Deadlines{
 	Terminate: 300 * time.Millisecond,
 }
 
+// patient deadlines are for what must not run out, however slow the machine is.
+var patient = Deadlines{Shutdown: time.Minute, Exit: time.Minute, Drain: time.Minute, Terminate: time.Minute, Kill: time.Minute}
+
+// unhurried is an Options.After of a host that waits for the system, which tells late that a process has ended.
+func unhurried(time.Duration) <-chan time.Time { return time.After(time.Minute) }
+
 func (s setup) start(t *testing.T) (*Extension, error) {
 	t.Helper()
 	s.options.ScratchRoot = t.TempDir()
@@ -235,7 +241,7 @@ func TestCall_endOfTheProcess(t *testing.T) {
 	for _, api := range apis {
 		for tool, want := range map[string]string{"crash": "exit code 3", "quit": "exit code 0"} {
 			t.Run(api+" "+tool, func(t *testing.T) {
-				x := setup{api: api}.mustStart(t)
+				x := setup{api: api, options: Options{After: unhurried}}.mustStart(t)
 				_, err := callTool(t, x, tool, "{}")
 				failure := wantFailure(t, err, Closed, "extension process closed", want)
 				if tool == "crash" && !strings.Contains(failure.Stderr.String(), "index out of range") {

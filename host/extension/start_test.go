@@ -80,11 +80,14 @@ func TestStart_failures(t *testing.T) {
 		} {
 			t.Run(api+" "+c.fault, func(t *testing.T) {
 				t.Parallel()
-				deadlines := fast
-				if c.fault == fixture.HangAtStart {
-					deadlines.Initialize = 300 * time.Millisecond
+				options := Options{Deadlines: fast}
+				switch c.kind {
+				case Timeout:
+					options.Deadlines.Initialize = 300 * time.Millisecond
+				case Closed:
+					options.After = unhurried
 				}
-				_, err := setup{api: api, faults: []string{c.fault}, options: Options{Deadlines: deadlines}}.start(t)
+				_, err := setup{api: api, faults: []string{c.fault}, options: options}.start(t)
 				failure := wantFailure(t, err, c.kind, c.words)
 				if failure.Ended == nil || failure.Ended.Alive > 0 {
 					t.Errorf("process %+v, want an ended one", failure.Ended)
@@ -166,7 +169,7 @@ func TestStart_entrypoint(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = Start(t.Context(), source, Options{Environ: environ})
+			_, err = Start(t.Context(), source, Options{Environ: environ, After: unhurried})
 			wantFailure(t, err, c.kind, c.words)
 		})
 	}
@@ -424,11 +427,17 @@ func TestClose_stages(t *testing.T) {
 		} {
 			t.Run(api+" "+strings.Join(c.faults, " "), func(t *testing.T) {
 				t.Parallel()
-				var options Options
-				if c.want.Process.Stage != process.StageSelf {
-					options.Deadlines = fast // the stages before it run out; one that ends by itself has all the time it is due
+				deadlines := patient // but for what is to run out
+				if !c.want.Answered && !c.want.Misanswered {
+					deadlines.Shutdown = fast.Shutdown
 				}
-				x := setup{api: api, faults: c.faults, options: options}.mustStart(t)
+				if c.want.Process.Stage != process.StageSelf {
+					deadlines.Exit = fast.Exit
+				}
+				if c.want.Process.Stage == process.StageKill {
+					deadlines.Terminate = fast.Terminate
+				}
+				x := setup{api: api, faults: c.faults, options: Options{Deadlines: deadlines}}.mustStart(t)
 				mustCall(t, x, "echo", `{"text":"x"}`)
 				got := x.Close()
 				if c.want.Misanswered && got.Process.Stage == process.StageClose {
@@ -448,7 +457,9 @@ func TestClose_cancelsRunningCalls(t *testing.T) {
 		t.Run(api, func(t *testing.T) {
 			t.Parallel()
 			under := make(chan struct{})
-			x := setup{api: api, options: Options{Deadlines: fast, Stderr: func(process.Line) { close(under) }}}.mustStart(t)
+			deadlines := patient
+			deadlines.Drain = fast.Drain
+			x := setup{api: api, options: Options{Deadlines: deadlines, Stderr: func(process.Line) { close(under) }}}.mustStart(t)
 			failed := make(chan error)
 			go func() {
 				_, err := x.Call(context.Background(), Request{Tool: "slow"})
@@ -467,7 +478,7 @@ func TestClose_cancelsRunningCalls(t *testing.T) {
 // TestClose_legacyDoesNotDrain: EXT01-SHUT-001. With a drain this would take an hour.
 func TestClose_legacyDoesNotDrain(t *testing.T) {
 	under := make(chan struct{})
-	deadlines := fast
+	deadlines := patient
 	deadlines.Drain = time.Hour
 	x := setup{api: "0.1", options: Options{Deadlines: deadlines, Stderr: func(process.Line) { close(under) }}}.mustStart(t)
 	failed := make(chan error)
@@ -522,9 +533,12 @@ func TestClose_leavesNothing(t *testing.T) {
 	run() // whatever is made once is made now
 	goroutines, files := goruntime.NumGoroutine(), openFiles(t)
 	run()
-	if now := goruntime.NumGoroutine(); now > goroutines {
-		stacks := make([]byte, 1<<16)
-		t.Errorf("%d goroutines before, %d after:\n%s", goroutines, now, stacks[:goruntime.Stack(stacks, true)])
+	// What is over for us may have a last step to take.
+	for limit := time.Now().Add(time.Minute); goruntime.NumGoroutine() > goroutines; goruntime.Gosched() {
+		if time.Now().After(limit) {
+			stacks := make([]byte, 1<<16)
+			t.Fatalf("%d goroutines before, %d after:\n%s", goroutines, goruntime.NumGoroutine(), stacks[:goruntime.Stack(stacks, true)])
+		}
 	}
 	if now := openFiles(t); now > files {
 		t.Errorf("%d files open before, %d after", files, now)
