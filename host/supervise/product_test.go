@@ -75,18 +75,16 @@ func (x installed) find(t *testing.T) *discovery.Entry {
 	return entry
 }
 
-// run supervises an installed extension with a short first pause.
+// run supervises an installed extension with a short first pause. The system may tell late that a process has ended.
 func run(t *testing.T, entry *discovery.Entry) (*Fleet, *Supervisor, <-chan Change) {
 	t.Helper()
-	return runWith(t, entry, extension.Deadlines{})
+	return runWith(t, entry, extension.Options{After: func(time.Duration) <-chan time.Time { return time.After(time.Minute) }})
 }
 
-func runWith(t *testing.T, entry *discovery.Entry, deadlines extension.Deadlines) (*Fleet, *Supervisor, <-chan Change) {
+func runWith(t *testing.T, entry *discovery.Entry, options extension.Options) (*Fleet, *Supervisor, <-chan Change) {
 	t.Helper()
 	steps := make(chan Change, 100)
-	product := Product{Workspace: t.TempDir(), Options: func(*discovery.Entry, Launch) extension.Options {
-		return extension.Options{Deadlines: deadlines}
-	}}
+	product := Product{Workspace: t.TempDir(), Options: func(*discovery.Entry, Launch) extension.Options { return options }}
 	f := NewFleet([]Member{product.Member(entry)}, FleetOptions{
 		Options:  Options{Timing: Timing{RestartBase: time.Millisecond}},
 		OnChange: func(c Change) { steps <- c },
@@ -98,7 +96,7 @@ func runWith(t *testing.T, entry *discovery.Entry, deadlines extension.Deadlines
 // until waits for a state.
 func until(t *testing.T, steps <-chan Change, want State) Change {
 	t.Helper()
-	late := time.After(20 * time.Second)
+	late := time.After(2 * time.Minute)
 	for {
 		select {
 		case c := <-steps:
@@ -221,7 +219,7 @@ func TestProduct_signalCap(t *testing.T) {
 			t.Parallel()
 			x, entry := install(t, "")
 			x.faults(t, faults...)
-			f, s, steps := runWith(t, entry, patient)
+			f, s, steps := runWith(t, entry, extension.Options{Deadlines: patient})
 			started := make(chan Report, 1)
 			go func() { started <- s.Start(t.Context()) }()
 			if faults[0] == fixture.HangAtStart {
