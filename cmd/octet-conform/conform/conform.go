@@ -113,14 +113,21 @@ func names() []string {
 	return out
 }
 
+// usageWidth is the column of the arguments of a command; behind longer ones the text begins on a line of its own.
+const usageWidth = 52
+
 func help(w io.Writer) {
 	fmt.Fprint(w, "octet-conform judges programs that speak an octet wire.\n\nUsage: octet-conform COMMAND ...\n\n")
 	for _, c := range commands() {
 		if !c.hidden {
-			fmt.Fprintf(w, "  %-10s %-52s %s\n", c.name, c.usage, c.brief)
+			usage, gap := c.usage, ""
+			if len(usage) > usageWidth {
+				usage, gap = "", c.usage+"\n"+strings.Repeat(" ", 13)
+			}
+			fmt.Fprintf(w, "  %-10s %s%-*s %s\n", c.name, gap, usageWidth, usage, c.brief)
 		}
 	}
-	fmt.Fprint(w, "\nExit codes: 0 clean, 1 findings, 2 wrong usage, 3 could not judge.\n'octet-conform COMMAND --help' shows the flags of a command, 'octet-conform --version' the release.\n")
+	fmt.Fprint(w, "\nExit codes: 0 clean, 1 findings, 2 wrong usage, 3 could not judge, 141 nobody reads standard output any more.\n'octet-conform COMMAND --help' shows the flags of a command, 'octet-conform --version' the release.\n")
 }
 
 // flags returns an empty flag set for the subcommand.
@@ -136,7 +143,10 @@ func (inv *invocation) parse(f *pflag.FlagSet) (code int, ok bool) {
 	err := f.Parse(inv.args)
 	switch {
 	case errors.Is(err, pflag.ErrHelp):
-		fmt.Fprintf(inv.stdout, "Usage: octet-conform %s %s\n\n%s\n%s", inv.command.name, inv.command.usage, sentence(inv.command.brief), f.FlagUsages())
+		fmt.Fprintf(inv.stdout, "Usage: octet-conform %s\n\n%s", strings.TrimSpace(inv.command.name+" "+inv.command.usage), sentence(inv.command.brief))
+		if f.HasFlags() {
+			fmt.Fprintf(inv.stdout, "\n%s", f.FlagUsages())
+		}
 		return report.ExitClean, false
 	case err != nil:
 		return inv.wrong("%v; see 'octet-conform %s --help'", err, inv.command.name), false
@@ -160,7 +170,7 @@ func (inv *invocation) wrong(format string, args ...any) int {
 // unable reports that nothing could be judged.
 func (inv *invocation) unable(err error) int {
 	if inv.unread(err) {
-		return report.ExitUnable
+		return exitUnread
 	}
 	for text := range strings.SplitSeq(err.Error(), "\n") {
 		fmt.Fprintf(inv.stderr, "octet-conform: %s\n", text)

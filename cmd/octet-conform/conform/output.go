@@ -40,6 +40,9 @@ func (o *output) lost() error {
 	return o.err
 }
 
+// exitUnread is the exit code of a command whose reader has gone, as shells report it.
+const exitUnread = 141
+
 // outliveReader makes a pipe that nobody reads any more an error of the write, and not the end of this process, so
 // that what the command has made and started is put away. What the command starts is not told.
 func outliveReader() {
@@ -55,7 +58,7 @@ func (inv *invocation) unread(err error) bool {
 // outcome is the exit code of a command that ended with code, once its output is counted. A command that could do
 // nothing has said why.
 func (inv *invocation) outcome(code int, out *output) int {
-	if err := out.lost(); err != nil && code != report.ExitUnable {
+	if err := out.lost(); err != nil && code != report.ExitUnable && code != exitUnread {
 		return inv.unable(err)
 	}
 	return code

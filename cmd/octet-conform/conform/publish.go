@@ -24,8 +24,8 @@ func (r *reportFiles) register(f *pflag.FlagSet) {
 	f.StringVar(&r.html, "report-html", "", "write one page with verdicts and wire timelines to this file")
 	f.StringVar(&r.sarif, "report-sarif", "", "write SARIF 2.1.0 to this file")
 	f.StringVar(&r.markdown, "report-markdown", "", "append a Markdown summary to this file, as GITHUB_STEP_SUMMARY wants it")
-	f.StringVar(&r.transcripts, "transcripts", "", "write the frames of every red scenario into this directory, for octet-conform replay")
 	f.StringVar(&r.badge, "report-badge", "", "write the JSON of an endpoint badge to this file")
+	f.StringVar(&r.transcripts, "transcripts", "", "write the frames of every red scenario into this directory, for octet-conform replay")
 }
 
 // write writes every file that can be written; the error has what is the matter with the others.

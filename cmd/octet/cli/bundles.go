@@ -19,8 +19,7 @@ const bundleExitCodes = `Exit codes:
   0    done
   1    it was refused, and nothing has changed
   2    the command line is wrong
-  130  interrupted; 128 and its number after another signal
-`
+` + signalExitCodes
 
 // bundles manages the bundles of this machine. Without a home there is no place for them.
 //

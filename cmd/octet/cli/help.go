@@ -1,13 +1,18 @@
 package cli
 
-const exitCodes = `Exit codes:
+// exitCodes are those of most commands, in order; a command with one of its own puts it between the two parts.
+const exitCodes = ownExitCodes + signalExitCodes
+
+const ownExitCodes = `Exit codes:
   0    done
   1    what was asked for was not done: the model or a tool failed, a hook or a limit stopped it, the manifest has
        errors, or sessions cannot be read or written
   2    the command line is wrong: unknown command, flag, tool or argument; or the configuration is
   3    the extension could not be started, or broke the protocol
   4    the extension did not answer in time
-  130  interrupted; 128 and its number after another signal
+`
+
+const signalExitCodes = `  130  interrupted; 128 and its number after another signal
   141  nobody reads standard output any more
 `
 

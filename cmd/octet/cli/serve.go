@@ -66,8 +66,8 @@ Examples:
   OCTOS_AUTH_TOKEN=$(openssl rand -hex 24) octet serve --listen 127.0.0.1:50080
   octet serve --listen 127.0.0.1:0 --web-root ./client --cwd ~/project
 
-` + exitCodes + `  5    another server has the data directory; standard error begins with OCTOS_DATA_DIR_LOCKED
-`
+` + ownExitCodes + `  5    another server has the data directory; standard error begins with OCTOS_DATA_DIR_LOCKED
+` + signalExitCodes
 
 const (
 	defaultHost = "127.0.0.1"

@@ -23,7 +23,7 @@ const sessionExitCodes = `Exit codes:
   0    done
   1    the store cannot be used, or part of the session cannot be read
   2    the command line is wrong, or there is no such session
-`
+` + signalExitCodes
 
 const helpSessions = `octet sessions looks at stored conversations. It starts no extension.
 
