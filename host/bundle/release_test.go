@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -204,20 +205,35 @@ func TestDownload_isTriedThreeTimes(t *testing.T) {
 	}
 }
 
-func TestDownload_leavesASilentServer(t *testing.T) {
-	r, m, _ := serve(t)
-	m.Release.ReadTimeout = 50 * time.Millisecond
-	r.before = func(w http.ResponseWriter, request *http.Request, _ int) bool {
-		_, _ = w.Write([]byte("begin"))
-		w.(http.Flusher).Flush()
-		<-request.Context().Done()
-		return true
-	}
-	_, err := m.Install(t.Context(), bundle.Source{Name: "octet-mcp"})
-	refused(t, err, "MAN-INSTALL-011", "nothing came for 50ms")
-	if len(r.asked) != 3 {
-		t.Errorf("tried %d times", len(r.asked))
-	}
+// falling is a network on which every answer begins and never goes on.
+type falling struct{ count int }
+
+func (f *falling) RoundTrip(request *http.Request) (*http.Response, error) {
+	f.count++
+	body := io.MultiReader(strings.NewReader("begin"), silence{request.Context()})
+	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(body), Request: request}, nil
+}
+
+// silence lasts until its context ends.
+type silence struct{ context.Context }
+
+func (s silence) Read([]byte) (int, error) {
+	<-s.Done()
+	return 0, s.Err()
+}
+
+func TestDownload_leavesAServerThatFallsSilent(t *testing.T) {
+	root := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		network := &falling{}
+		m := bundle.Manager{Root: root, Release: bundle.Release{Client: &http.Client{Transport: network}, ReadTimeout: time.Minute}}
+		start := time.Now()
+		_, err := m.Install(t.Context(), bundle.Source{Name: "octet-mcp"})
+		refused(t, err, "MAN-INSTALL-011", "nothing came for 1m0s")
+		if waited := time.Since(start); waited != 3*time.Minute+750*time.Millisecond || network.count != 3 {
+			t.Errorf("tried %d times within %s", network.count, waited)
+		}
+	})
 }
 
 // refusing is a network on which no request arrives.
