@@ -13,7 +13,7 @@ import (
 
 // servicePhrases are about what a server has beside its sessions.
 func servicePhrases() []phrase {
-	return slices.Concat(placePhrases(), profilePhrases(), []phrase{
+	return slices.Concat(placePhrases(), profilePhrases(), modelPhrases(), []phrase{
 		{`the server tells of a model where one is configured alone`, (*world).modelTold},
 		{`the summary counts the servers of the answer`, (*world).summaryCounts},
 		{`the contract of tools is there where it is negotiated alone`, (*world).contractThere},

@@ -3,7 +3,7 @@ package oupserver
 import "slices"
 
 func serviceFaults() []Fault {
-	return slices.Concat(placeFaults(), profileFaults(), []Fault{
+	return slices.Concat(placeFaults(), profileFaults(), modelFaults(), []Fault{
 		act("OUP-SYSTEM-001", "tells of a model that it has not"),
 		act("OUP-SYSTEM-001", "leaves the name of a model that it has not blank"),
 		act("OUP-AUTH-002", "needs an identity to say how one gets it"),

@@ -19,6 +19,7 @@ type book struct {
 	profiles []*profile
 	fallback string  // profile of the machine; empty for the one that is always there
 	visits   []visit // of workspaces, newest last
+	models   map[string]*models
 }
 
 // visit is an open of a session by a profile.

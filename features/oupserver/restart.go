@@ -23,6 +23,9 @@ func (s *Server) Restart() {
 	for _, t := range orphans {
 		s.settle(t)
 	}
+	if s.does("forgets models at a restart") {
+		s.book.models = nil
+	}
 	if !s.does("keeps the mode of its router over a restart") {
 		s.mode = oupwire.RouterModeOff
 	}

@@ -20,14 +20,19 @@ func serviceHandlers() map[string]handler {
 	}
 	maps.Copy(all, placeHandlers())
 	maps.Copy(all, profileHandlers())
+	maps.Copy(all, modelHandlers())
 	return all
 }
 
 const none = "none" // of a model that is not configured
 
 // systemStatus tells how the server is. Its script is no model that anybody has configured.
-func (s *Server) systemStatus(_ *conn, _ object) (object, *failure, []func()) {
+func (s *Server) systemStatus(c *conn, p object) (object, *failure, []func()) {
 	status := object{"version": "1", "model": none, "provider": none, "uptime_secs": 0, "agent_configured": false, "base_domain": nil}
+	if m := s.modelsOf(s.profileOf(c, p)).primary; m != nil {
+		status["model"], status["provider"], status["agent_configured"] = m.model, m.family, true
+		return object{"status": status}, nil, nil
+	}
 	switch {
 	case s.does("tells of a model that it has not"):
 		status["model"], status["provider"] = "plays", "script"

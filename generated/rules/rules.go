@@ -30660,7 +30660,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A key goes only to the environment of the profile and is never sent back, logged or put into an error.",
 		Source:   "services 13",
-		NoPeer:   "the server of the referee chooses no models, so that no faulty one could break it",
 		ProvenBy: "host/oup/assembly",
 	},
 	{
@@ -30672,7 +30671,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "has_api_key tells whether a key is there, and nothing tells the key.",
 		Source:   "services 13",
-		Unproven: "the server of the referee chooses no models, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPLlm003,
@@ -30683,7 +30681,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "profile/llm/upsert stores the model as the one in use with set_primary, or when there is none yet; otherwise it is added to those behind it.",
 		Source:   "services 13",
-		Unproven: "the server of the referee chooses no models, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPLlm004,
@@ -30694,7 +30691,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Among those behind it a model with the same family, model, route id and address is replaced.",
 		Source:   "services 13, 25.4",
-		Unproven: "the server of the referee chooses no models, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPLlm005,
@@ -30705,7 +30701,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A model in use that is replaced moves behind the new one.",
 		Source:   "services 13",
-		Unproven: "the server of the referee chooses no models, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPLlm006,
@@ -30716,7 +30711,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "profile/llm/test stores nothing; a failed try is an answer with applied false, not an error.",
 		Source:   "services 13",
-		Unproven: "the server of the referee chooses no models, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPLlm007,
@@ -30727,7 +30721,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A try ends after llm_test_ms.",
 		Source:   "services 13",
-		NoPeer:   "the server of the referee chooses no models, so that no faulty one could break it",
+		NoPeer:   "takes half a minute of silence, which no run waits for",
 		ProvenBy: "host/oup/assembly",
 	},
 	{
@@ -30739,7 +30733,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "profile/llm/select takes effect with the next turn, except for a profile that takes it at its start: then restart_required is true.",
 		Source:   "services 13",
-		Unproven: "the server of the referee chooses no models, so that no faulty one could break it",
+		Unproven: "needs two models that answer, and no input of an adapter names one",
 	},
 	{
 		ID:       OUPLlm009,
@@ -30750,7 +30744,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An exact route decides profile/llm/select; when more than one model fits the call is refused with invalid_params.",
 		Source:   "services 13",
-		Unproven: "the server of the referee chooses no models, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPLlm010,
@@ -30761,7 +30754,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "profile/llm/select of a model that is not configured answers resource_not_found with resource_type configured model; of an unknown profile resource_type profile.",
 		Source:   "services 13",
-		Unproven: "the server of the referee chooses no models, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPLlm011,
@@ -30772,7 +30764,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "profile/llm/select of a model without its key is refused.",
 		Source:   "services 13",
-		Unproven: "the server of the referee chooses no models, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPLlm012,
@@ -30783,7 +30774,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "profile/llm/list with session_id answers session_id and models only.",
 		Source:   "services 13",
-		Unproven: "the server of the referee chooses no models, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPLlm013,
@@ -30794,7 +30784,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "profile/llm/fetch_models without a key or an answer of the provider succeeds with no models and a reason.",
 		Source:   "services 13",
-		NoPeer:   "the server of the referee chooses no models, so that no faulty one could break it",
 		ProvenBy: "host/oup/assembly",
 	},
 	{
@@ -30806,7 +30795,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "api_key may be a string or an object with value, secret or api_key; api_type is openai and api_key_env that of the family when absent.",
 		Source:   "services 13",
-		Unproven: "the server of the referee chooses no models, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPLlm015,
@@ -30817,7 +30805,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Choices of models survive a restart.",
 		Source:   "services 25.2",
-		NoPeer:   "the server of the referee chooses no models, so that no faulty one could break it",
 		ProvenBy: "host/oup/assembly",
 	},
 	{

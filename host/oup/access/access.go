@@ -184,19 +184,24 @@ func (g *Gate) owned(ctx context.Context, session key.Key) (key.Key, error) {
 	return session, err
 }
 
-// refuse spells what is out of scope.
+// refuse spells what is out of scope. A choice of a model tells an unknown profile as a resource that is not there.
+//
+// Rule: OUP-LLM-010.
 func (g *Gate) refuse(call *rpc.Call, err error) error {
 	var scope *key.ScopeError
 	if !errors.As(err, &scope) {
 		return err
 	}
 	refusal := rpc.Fail(oupwire.ErrInvalidParams, call.Method+": "+scope.Error())
-	switch scope.Kind {
-	case key.UnknownProfile:
+	switch {
+	case scope.Kind == key.UnknownProfile && call.Method == oupwire.MethodProfileLlmSelect:
+		refusal = rpc.Fail(oupwire.ErrResourceNotFound, call.Method+": "+scope.Error())
+		refusal.Data = oupwire.NotFoundErrorData{ResourceType: "profile", Identifier: scope.Actual}
+	case scope.Kind == key.UnknownProfile:
 		refusal.Data = oupwire.ProfileUnresolvedErrorData{
 			ProfileID: scope.Actual, Recoverable: true, Recovery: "make the profile with " + oupwire.MethodProfileLocalCreate + ", or name another one",
 		}
-	case key.ForeignProfile:
+	case scope.Kind == key.ForeignProfile:
 		data := oupwire.ProfileMismatchErrorData{ExpectedProfileID: scope.Expected, ActualProfileID: wirejson.Some(scope.Actual)}
 		if scope.Violation {
 			data.AuthScopeViolation = wirejson.Some(true)

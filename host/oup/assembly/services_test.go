@@ -106,6 +106,7 @@ func TestLlm_keepsKeysToItself(t *testing.T) {
 		"no model":        {oupwire.MethodProfileLlmUpsert, `{"selection":{"family_id":"here"}}`, ""},
 		"a number as key": {oupwire.MethodProfileLlmUpsert, `{"selection":{"family_id":"here","model_id":"x"},"api_key":7}`, ""},
 		"unknown profile": {oupwire.MethodProfileLlmList, `{"profile_id":"nobody"}`, "profile_unresolved"},
+		"nobody's choice": {oupwire.MethodProfileLlmSelect, `{"profile_id":"nobody","model_id":"one"}`, `"resource_type":"profile"`},
 	} {
 		_, failure := c.call(refused.method, refused.params)
 		if failure == nil || !strings.Contains(string(failure.Data.Or(nil)), refused.kind) {
