@@ -48,6 +48,8 @@ type Options struct {
 	Shell string
 	// Now is the clock; nil: time.Now.
 	Now func() time.Time
+	// After calls a function later, and returns what takes that back; nil: time.AfterFunc.
+	After func(time.Duration, func()) (stop func() bool)
 	// Log takes what goes wrong without anybody to tell; nil drops it.
 	Log func(error)
 }
@@ -56,6 +58,7 @@ type Options struct {
 type Supervisor struct {
 	options Options
 	shelf   *shelf.Shelf
+	debts   debts
 
 	mu      sync.Mutex
 	closed  bool
@@ -74,6 +77,9 @@ func Open(o Options) (*Supervisor, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.After == nil {
+		o.After = func(delay time.Duration, f func()) func() bool { return time.AfterFunc(delay, f).Stop }
+	}
 	if o.Log == nil {
 		o.Log = func(error) {}
 	}
@@ -82,6 +88,7 @@ func Open(o Options) (*Supervisor, error) {
 		return nil, err
 	}
 	s := &Supervisor{options: o, shelf: kept, working: map[string]map[string]*worker{}}
+	s.debts.records = map[string]map[string]Record{}
 	if err := s.settleOrphans(); err != nil {
 		return nil, errors.Join(err, kept.Close())
 	}
@@ -155,6 +162,14 @@ func (s *Supervisor) load(session, id string) (*Record, error) {
 		return nil, fmt.Errorf("task %s: the stored record is damaged: %w", id, err)
 	}
 	return &r, nil
+}
+
+// known is what a task is that is not at work. The error is ErrUnknown where the session has none with that id.
+func (s *Supervisor) known(session, id string) (*Record, error) {
+	if r, is := s.owed(session, id); is {
+		return &r, nil
+	}
+	return s.load(session, id)
 }
 
 func (s *Supervisor) save(r *Record) error {
@@ -254,6 +269,8 @@ func (s *Supervisor) List(session string) ([]Record, error) {
 	for _, r := range stored {
 		if w := s.worker(session, r.ID); w != nil {
 			*r = w.now()
+		} else if owed, is := s.owed(session, r.ID); is {
+			*r = owed
 		}
 		list = append(list, *r)
 	}
@@ -266,7 +283,7 @@ func (s *Supervisor) Get(session, id string) (Record, error) {
 	if w := s.worker(session, id); w != nil {
 		return w.now(), nil
 	}
-	r, err := s.load(session, id)
+	r, err := s.known(session, id)
 	if err != nil {
 		return Record{}, err
 	}
@@ -281,7 +298,7 @@ func (s *Supervisor) Cancel(session, id string) (Record, error) {
 	id = strings.ToLower(id)
 	w := s.worker(session, id)
 	if w == nil {
-		if _, err := s.load(session, id); err != nil {
+		if _, err := s.known(session, id); err != nil {
 			return Record{}, err
 		}
 		return Record{}, ErrEnded
@@ -305,7 +322,7 @@ func (s *Supervisor) Restart(session, id string) (Record, error) {
 		}
 		<-w.done // whoever is told its end may come at once
 	}
-	r, err := s.load(session, id)
+	r, err := s.known(session, id)
 	if err != nil {
 		return Record{}, err
 	}
@@ -326,7 +343,7 @@ func (s *Supervisor) Output(session, id string, from, limit int64) (Stretch, Rec
 		}
 		// It has just ended, and everything of it is on disk.
 	}
-	r, err := s.load(session, id)
+	r, err := s.known(session, id)
 	if err != nil {
 		return Stretch{}, Record{}, err
 	}
@@ -379,6 +396,7 @@ func (s *Supervisor) Forget(session string) error {
 		w.end(oupwire.TaskRuntimeStateCancelled, "")
 		<-w.done
 	}
+	s.forgive(session, "")
 	return s.shelf.Forget(session)
 }
 
@@ -393,7 +411,7 @@ func (s *Supervisor) Close() error {
 	}
 	s.mu.Unlock()
 	s.running.Wait()
-	return s.shelf.Close()
+	return errors.Join(s.settle(), s.shelf.Close())
 }
 
 // makeRoom drops the oldest tasks of a session that have ended.
@@ -407,6 +425,7 @@ func (s *Supervisor) makeRoom(session string) error {
 		if s.worker(session, id) != nil {
 			continue
 		}
+		s.forgive(session, id)
 		if err := errors.Join(s.shelf.Remove(session, names[0]), s.shelf.RemoveFolder(session, id+folderSuffix)); err != nil {
 			return err
 		}

@@ -37,6 +37,7 @@ type bench struct {
 	logged []error
 	full   error // of every event from now on; what a task has come to is told later then
 	later  []oupwire.TaskUpdatedEvent
+	after  func(time.Duration, func()) func() bool // nil: the clock of the machine
 }
 
 func open(t *testing.T, directory string) *bench {
@@ -56,7 +57,7 @@ func open(t *testing.T, directory string) *bench {
 
 func (b *bench) reopen() {
 	b.Helper()
-	s, err := task.Open(task.Options{Directory: b.directory, Tell: b.tell, Later: b.owe, Log: b.log})
+	s, err := task.Open(task.Options{Directory: b.directory, Tell: b.tell, Later: b.owe, Log: b.log, After: b.after})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -126,8 +126,8 @@ func (w *worker) change(f func(*Record)) {
 	if silent {
 		return
 	}
-	if err := w.supervisor.save(&r); err != nil {
-		w.supervisor.options.Log(err)
+	if err := w.supervisor.keep(r); err != nil {
+		w.supervisor.options.Log(fmt.Errorf("task %s: that it is %s is stored later: %w", r.ID, r.State, err))
 	}
 	w.tell(oupwire.MethodTaskUpdated, r.Update())
 }
