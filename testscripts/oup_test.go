@@ -42,7 +42,7 @@ import (
 //	close               the WebSocket is closed
 //	closed CODE         the server closes the WebSocket
 //
-// Nothing waits longer than a minute. What does not hold is told on standard error, and the code is 1.
+// A conversation takes no longer than mostTalk. What does not hold is told on standard error, and the code is 1.
 func oup() {
 	if len(os.Args) < 3 {
 		fmt.Fprintln(os.Stderr, "usage: oup FILE COMMAND ARG...")
@@ -68,6 +68,9 @@ func oup() {
 	}
 }
 
+// mostTalk is far more than a conversation takes.
+const mostTalk = 5 * time.Minute
+
 // player plays one conversation.
 type player struct {
 	server    *exec.Cmd
@@ -88,8 +91,8 @@ type frame struct {
 }
 
 func newPlayer(command []string) (*player, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	context.AfterFunc(ctx, func() { fmt.Fprintln(os.Stderr, "oup: a minute is over"); cancel() })
+	ctx, cancel := context.WithTimeout(context.Background(), mostTalk)
+	context.AfterFunc(ctx, func() { fmt.Fprintln(os.Stderr, "oup: the time is over"); cancel() })
 	p := &player{
 		server: exec.Command(command[0], command[1:]...), frames: make(chan frame, 1<<16), errors: make(chan string, 1<<12),
 		exited: make(chan error, 1), variables: map[string]string{}, ctx: ctx,

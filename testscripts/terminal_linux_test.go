@@ -131,7 +131,7 @@ func (term *terminal) read() {
 }
 
 // patience is how long a terminal may take to show something; a test that waits that long has failed.
-const patience = 10 * time.Second
+const patience = 2 * time.Minute
 
 // expect waits until the terminal shows something behind what was expected before.
 func (term *terminal) expect(pattern string) {
