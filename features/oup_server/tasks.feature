@@ -13,6 +13,22 @@ Feature: Tasks beside the conversation
       | OUP-TASK-009 | task/list   | {"session_id":"«session»"}                       | result {"tasks":[{"id":"«task»","state":"completed"}]}   |
     And no frame breaks a rule of this scenario
 
+  @OUP-TASK-031
+  Scenario: A piece of output stands where it says
+    Given a connection
+    And a session
+    When a task starts
+    Then the task ends completed
+    And each piece of what the task has written was told where it stands
+
+  @OUP-TASK-032
+  Scenario: What a task has written is told to its end
+    Given a connection
+    And a session
+    When a task starts
+    Then the task ends completed
+    And all of what the task has written was told
+
   @OUP-TASK-004 @OUP-TASK-006 @OUP-TASK-009 @OUP-TASK-010 @OUP-TASK-012
   Scenario: A task that goes on is cancelled
     Given a connection

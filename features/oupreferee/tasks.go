@@ -1,6 +1,7 @@
 package oupreferee
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -19,6 +20,7 @@ func taskPhrases() []phrase {
 		{`a task starts( that goes on)?`, (*world).startsTask},
 		{`the task writes something`, (*world).taskWrites},
 		{`the task (?:"([^"]+)" )?ends (completed|failed|cancelled)`, (*world).taskEnds},
+		{`(each piece|all) of what the task has written was told(?: where it stands)?`, (*world).taskToldAll},
 		{`the task is told once at most`, (*world).taskToldOnce},
 		{`each artifact of the task is shown as what it is`, (*world).artifactsShown},
 		{`tasks are listed, or nobody looks after them`, (*world).tasksListed},
@@ -131,6 +133,74 @@ func (w *world) taskEnds(name, end string) error {
 	}
 	if state != end {
 		return failed("the task ends %s, want %s", short(state), end)
+	}
+	return nil
+}
+
+// maxStretches bounds how often the output of a task is read.
+const maxStretches = 1024
+
+// written reads all that the task has written.
+func (w *world) written() (string, error) {
+	var text strings.Builder
+	for range maxStretches {
+		w.note()
+		r, err := w.call(w.cur, oupwire.MethodTaskOutputRead, object{
+			"session_id": w.vars["session"], "task_id": w.vars["task"], "cursor": object{"offset": text.Len()}, "limit_bytes": oupwire.MaxTaskOutputBytes,
+		})
+		if err != nil {
+			return "", err
+		}
+		if err := w.offered(r); err != nil {
+			return "", err
+		}
+		if r.fault != nil {
+			return "", missing("%s is refused: %s", oupwire.MethodTaskOutputRead, short(r.fault))
+		}
+		part, _ := at(r.result, "text")
+		stretch, _ := part.(string)
+		if stretch == "" {
+			return text.String(), nil
+		}
+		text.WriteString(stretch)
+	}
+	return "", missing("the output of the task has no end within %d stretches", maxStretches)
+}
+
+// taskToldAll holds the pieces of output that came to what there is to be read: each stands where it says, and together
+// they are all of it, but for what was said to be lost.
+func (w *world) taskToldAll(which string) error {
+	whole, err := w.written()
+	if err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	told := 0
+	for _, f := range w.cur.frames {
+		params, _ := f.root["params"].(object)
+		if f.method() == oupwire.MethodProtocolReplayLossy {
+			told = len(whole)
+		}
+		if f.method() != oupwire.MethodTaskOutputDelta || params["task_id"] != w.vars["task"] {
+			continue
+		}
+		var offset int
+		from, _ := at(params, "cursor.offset")
+		if _, err := fmt.Sscan(fmt.Sprint(from), &offset); err != nil {
+			return failed("a piece of output begins at %s", short(from))
+		}
+		piece, _ := params["text"].(string)
+		if offset < 0 || offset > len(whole) || !strings.HasPrefix(whole[offset:], piece) {
+			if which == "all" {
+				continue
+			}
+			return failed("the piece of output %s says that it begins at byte %d, and does not stand there", short(piece), offset)
+		}
+		told = max(told, offset+len(piece))
+	}
+	if which == "all" && told < len(whole) {
+		return failed("of %d bytes of output %d were told, and %s does not say that others were lost", len(whole), told, oupwire.MethodProtocolReplayLossy)
 	}
 	return nil
 }
