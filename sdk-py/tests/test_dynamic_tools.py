@@ -20,7 +20,7 @@ from octet_extension._catalogs import Catalogs
 from octet_extension._tools import Tool, make_tool
 from octet_extension.testing import TestHost
 
-PATIENCE = 10.0
+PATIENCE = 60.0
 
 
 def growing(**options: Any) -> Extension:

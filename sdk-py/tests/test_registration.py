@@ -34,7 +34,7 @@ from octet_extension.api_v04 import (
 )
 from octet_extension.testing import TestHost
 
-PATIENCE = 10.0
+PATIENCE = 60.0
 
 
 def failing(host: TestHost, act: Any, code: int) -> CallFailed:

@@ -26,7 +26,7 @@ from octet_extension._generated._json import encode
 from octet_extension._runtime import Runtime
 from octet_extension.testing import Notification, ProgressOutput, ProgressStatus, TestHost
 
-PATIENCE = 10.0
+PATIENCE = 60.0
 every_api = pytest.mark.parametrize("api", ALL_APIS)
 cancelling = pytest.mark.parametrize("api", CANCELLING_APIS)
 

@@ -30,7 +30,7 @@ from octet_extension._generated.services import METHODS
 from octet_extension.api_v04 import EditorCheckpoint
 from octet_extension.testing import PendingCall, TestHost
 
-PATIENCE = 10.0
+PATIENCE = 60.0
 OWNER = {"session_id": "test-session", "extension_instance_id": "test-instance", "process_generation": 1}
 
 

@@ -378,7 +378,7 @@ def run(scenario: Callable[[], Coroutine[object, object, None]]) -> None:
     """Runs a scenario to its end. Nothing may be left behind: no task, no transport, no warning."""
 
     async def main() -> None:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             await scenario()
         left = asyncio.all_tasks() - {cast("asyncio.Task[None]", asyncio.current_task())}
         assert not left, f"tasks are left: {left}"
