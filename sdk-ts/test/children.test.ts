@@ -40,7 +40,7 @@ async function started(api: Api, extension: ExtensionDefinition): Promise<TestHo
 }
 
 for (const body of [String.raw`"result":{"text":"\ud800"}`, '"result":{"text":"t","text":"t"}', String.raw`"error":{"code":1,"message":"\ud800"}`]) {
-  test(`0.4: an answer with a fault below its envelope fails the child it names: ${body}`, { timeout: 5000 }, async () => {
+  test(`0.4: an answer with a fault below its envelope fails the child it names: ${body}`, { timeout: 60_000 }, async () => {
     const { extension, outcome } = asking("0.4");
     const host = await started("0.4", extension);
     assert.deepEqual(sent(host, `{"jsonrpc":"2.0","id":"c-1",${body}}`), []);
