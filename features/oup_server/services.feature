@@ -95,3 +95,46 @@ Feature: What a server has beside its sessions
     And a session
     And the session has a router
     Then the lanes of the answer are named and sorted
+
+  @OUP-SERVICE-001
+  Scenario: Params of services are looked at
+    Given a server of its own
+    And a connection
+    And a session
+    Then each of these calls ends so:
+      | rule            | call                       | params                                                                                          | ends                                                         |
+      | OUP-SERVICE-001 | profile/local/create       | {"name":7}                                                                                      | error invalid_params kind profile_local_invalid_name         |
+      | OUP-SERVICE-001 | onboarding/workspace_probe | {"path":7}                                                                                      | error invalid_params kind workspace_probe_invalid_path       |
+      | OUP-SERVICE-001 | profile/llm/upsert         | {"selection":{"family_id":"conform-«unique»","model_id":"one"},"set_primary":"yes"}             | error invalid_params                                         |
+      | OUP-SERVICE-001 | profile/llm/list           | {}                                                                                              | result {"fallbacks":["«none»",{"family_id":"conform-«unique»"}]} |
+      | OUP-SERVICE-001 | profile/llm/select         | {"model_id":[]}                                                                                 | error invalid_params                                         |
+      | OUP-SERVICE-001 | profile/llm/delete         | {"family_id":"conform-«unique»"}                                                                | error invalid_params                                         |
+      | OUP-SERVICE-001 | router/get_metrics         | {}                                                                                              | error invalid_params                                         |
+      | OUP-SERVICE-001 | mcp/status/list            | {"session_id":7}                                                                                | error invalid_params                                         |
+      | OUP-SERVICE-001 | tool/status/list           | {}                                                                                              | error invalid_params                                         |
+      | OUP-SERVICE-001 | launch/resolve             | {"cwd":false}                                                                                   | error invalid_params                                         |
+
+  @OUP-SERVICE-020 @websocket
+  Scenario: A work secret is for no service
+    Given a work secret for "local:lab-«unique»"
+    And a connection with the work secret
+    When the client calls session/open with {"session_id":"local:lab-«unique»"}
+    Then each of these calls ends so:
+      | rule            | call                       | params                                | ends                  |
+      | OUP-SERVICE-020 | auth/status                | {}                                    | error invalid_request |
+      | OUP-SERVICE-020 | system/status.get          | {}                                    | error invalid_request |
+      | OUP-SERVICE-020 | profile/llm/list           | {}                                    | error invalid_request |
+      | OUP-SERVICE-020 | onboarding/workspace_probe | {"path":"«workspace»"}                | error invalid_request |
+      | OUP-SERVICE-020 | launch/resolve             | {"cwd":"«workspace»"}                 | error invalid_request |
+      | OUP-SERVICE-020 | mcp/status/list            | {"session_id":"local:lab-«unique»"}   | error invalid_request |
+      | OUP-SERVICE-020 | peer/gather                | {}                                    | error invalid_request |
+      | OUP-SERVICE-020 | router/get_metrics         | {"session_id":"local:other-«unique»"} | error invalid_request |
+
+  @OUP-FEATURE-014
+  Scenario: A semantic cache needs its feature
+    Given a connection that names "context.lifecycle.v1, state.session_hydrate.v1"
+    And the server serves context.lifecycle.v1
+    And a session
+    Then the answer is {"opened":{"context_state":{"cache_epoch_id":"«absent»","last_cache_invalidation_reason":"«absent»","semantic_head_id":"«absent»","semantic_head_kind":"«absent»"}}}
+    When the client calls session/hydrate with {"session_id":"«session»"}
+    Then the answer is {"context_state":{"cache_epoch_id":"«absent»","last_cache_invalidation_reason":"«absent»","semantic_head_id":"«absent»","semantic_head_kind":"«absent»"}}

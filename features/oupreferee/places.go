@@ -21,6 +21,12 @@ func placePhrases() []phrase {
 // kindForOne is the kind of the error of what a server for one person alone carries out.
 const kindForOne = "profile_local_unsupported"
 
+// forOthers reports whether a request is refused because the server is not one person's.
+func forOthers(fault object) bool {
+	kind, _ := at(fault, "data.kind")
+	return kind == kindForOne
+}
+
 // forOne makes a call that a server for one person alone carries out. Elsewhere it is refused, and is not listed.
 func (w *world) forOne(method, params string) error {
 	if err := w.calls(method, params); err != nil {

@@ -4,6 +4,10 @@ import "slices"
 
 func serviceFaults() []Fault {
 	return slices.Concat(placeFaults(), profileFaults(), modelFaults(), []Fault{
+		act("OUP-SERVICE-001", "takes broken params of a service"),
+		act("OUP-SERVICE-001", "does not say which param of a service is wrong"),
+		act("OUP-SERVICE-020", "lets a work secret call services").over(sockets),
+		act("OUP-FEATURE-014", "tells of a cache that nobody named"),
 		act("OUP-SYSTEM-001", "tells of a model that it has not"),
 		act("OUP-SYSTEM-001", "leaves the name of a model that it has not blank"),
 		act("OUP-AUTH-002", "needs an identity to say how one gets it"),

@@ -62,12 +62,12 @@ func (s *Server) refuseParams(method string, err error) *failure {
 		return f
 	}
 	for _, row := range oupwire.TableServiceParamRefusals {
-		if row.Method != method || row.Pointer != v.Pointer || !strings.HasPrefix(method, "onboarding/") {
+		if row.Method != method || row.Pointer != v.Pointer || s.does("does not say which param of a service is wrong") {
 			continue
 		}
-		f.data = object{"kind": row.Kind, "reason": "empty"}
-		if s.does("does not say that a path is blank") {
-			delete(f.data, "reason")
+		f.data = object{"kind": row.Kind}
+		if method == oupwire.MethodOnboardingWorkspaceProbe && !s.does("does not say that a path is blank") {
+			f.data["reason"] = "empty"
 		}
 	}
 	return f

@@ -668,6 +668,7 @@ func (s *Server) loose(method string, err error) bool {
 		s.does("answers a blank question") && method == oupwire.MethodSessionBtw ||
 		s.does("decides without a session") && method == oupwire.MethodApprovalRespond ||
 		s.does("takes a cursor of a wrong type") && v.Pointer == "/after/seq" ||
+		s.does("takes broken params of a service") && method == oupwire.MethodProfileLlmUpsert ||
 		s.does("takes any origin") && v.Pointer == "/origin/extra" ||
 		s.does("gives a page of no rows") && v.Pointer == "/limit")
 }

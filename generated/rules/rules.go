@@ -24406,7 +24406,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The four members of the semantic cache are there only with context.semantic_cache.v1.",
 		Source:   "core 4.4, 13.9",
-		Unproven: "the server of the referee has no semantic cache",
 	},
 	{
 		ID:       OUPFeature015,
@@ -31371,7 +31370,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The params, result and events of a service have the shapes of its models; a request whose params do not is refused with invalid_params, or with the kind that service_param_refusals names, and changes nothing.",
 		Source:   "services 0.2, 1 to 24",
-		Unproven: "is proven for every method that is judged by a rule of its own",
 	},
 	{
 		ID:       OUPService002,
@@ -31580,7 +31578,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A connection of session ingress reaches only methods that carry its session; global services and peer methods are refused with invalid_request.",
 		Source:   "services 0.5",
-		Unproven: "needs a work secret of the session, which is issued beside the wire",
 	},
 	{
 		ID:       OUPService021,
