@@ -3,6 +3,7 @@ package minimise_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -71,10 +72,34 @@ func TestScenarios_isLeast(t *testing.T) {
 	t.Logf("%d failures: %d of %d frames", minimised.Load(), kept.Load(), of.Load())
 }
 
+// tries is how often a failure is minimised before it is said not to be least: a busy machine is late now and then, and
+// what was late seems to be needed. What is wrong with minimising is so each time.
+const tries = 3
+
 // minimal minimises what a faulty peer is red for, and checks each.
 func minimal(t *testing.T, f faultypeer.Fault) []verdict.Scenario {
 	t.Helper()
-	setup := setupOf(t, f)
+	for try := 1; ; try++ {
+		setup := setupOf(t, f)
+		out := minimised(t, setup, f)
+		var faults []string
+		for _, s := range out {
+			faults = append(faults, check(t, setup, f, s)...)
+		}
+		if len(faults) == 0 {
+			return out
+		}
+		if try == tries {
+			t.Errorf("minimised %d times, at last so that %s", tries, strings.Join(faults, "\n"))
+			return out
+		}
+		t.Logf("once more, as %s", strings.Join(faults, "\n"))
+	}
+}
+
+// minimised are the failures of a faulty peer that are as small as can be.
+func minimised(t *testing.T, setup *steps.Setup, f faultypeer.Fault) []verdict.Scenario {
+	t.Helper()
 	all, err := referee.Run(t.Context(), referee.Options{
 		Setup: setup, Jobs: 2, Seed: seed, Select: func(s features.Scenario) bool { return slices.Contains(s.Rules, f.Rule) },
 	})
@@ -94,13 +119,12 @@ func minimal(t *testing.T, f faultypeer.Fault) []verdict.Scenario {
 			continue
 		}
 		out = append(out, s)
-		check(t, setup, f, s)
 	}
 	return out
 }
 
-// check plays the smallest conversation again, and then without each of its frames.
-func check(t *testing.T, setup *steps.Setup, f faultypeer.Fault, s verdict.Scenario) {
+// check plays the smallest conversation again, and then without each of its frames. It returns what is wrong with it.
+func check(t *testing.T, setup *steps.Setup, f faultypeer.Fault, s verdict.Scenario) (faults []string) {
 	t.Helper()
 	broken := func(without string) bool {
 		var frames []string
@@ -118,8 +142,7 @@ func check(t *testing.T, setup *steps.Setup, f faultypeer.Fault, s verdict.Scena
 		return again.Shows
 	}
 	if !broken("") {
-		t.Errorf("%s: %s: the failure does not show in its %d frames", f.Name, s.Name, s.Minimal.Kept)
-		return
+		return []string{fmt.Sprintf("%s: %s: the failure does not show in its %d frames", f.Name, s.Name, s.Minimal.Kept)}
 	}
 	frames, tried := s.Frames, 0
 	for i, frame := range frames {
@@ -128,7 +151,8 @@ func check(t *testing.T, setup *steps.Setup, f faultypeer.Fault, s verdict.Scena
 			break
 		}
 		if frame.Origin != "" && !minimise.Initializes(frame) && broken(frame.Origin) {
-			t.Errorf("%s: %s: the failure shows without frame %d of %d: %s", f.Name, s.Name, i, len(s.Frames), frame.Bytes)
+			faults = append(faults, fmt.Sprintf("%s: %s: the failure shows without frame %d of %d: %s", f.Name, s.Name, i, len(s.Frames), frame.Bytes))
 		}
 	}
+	return faults
 }
