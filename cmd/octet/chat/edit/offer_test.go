@@ -75,7 +75,7 @@ func TestSuggest(t *testing.T) {
 
 // until spins until something holds of the editor.
 func (e *Editor) until(holds func() bool) {
-	late := time.Now().Add(10 * time.Second)
+	late := time.Now().Add(time.Minute)
 	for done := false; !done; {
 		if time.Now().After(late) {
 			panic("what is waited for does not come")
