@@ -75,17 +75,29 @@ func open(ctx context.Context, start subject.Starter, limit time.Duration) (*dri
 	go d.writing()
 	d.questions <- []Question{{Seq: 0, Op: "hello", Protocol: protocol}}
 	testee, err := d.hello()
+	if err == nil && ctx.Err() == nil {
+		return d, testee, nil
+	}
+	ended := d.close()
 	if ctx.Err() != nil {
-		err = ctx.Err()
-	} else if err != nil {
-		err = fmt.Errorf("the testee does not introduce itself: %w", err)
+		return nil, Testee{}, ctx.Err()
 	}
-	if err != nil {
-		d.close()
-		return nil, Testee{}, err
-	}
-	return d, testee, nil
+	return nil, Testee{}, &StrangerError{Err: err, Stderr: run.Stderr(), Ended: ended.String()}
 }
+
+// StrangerError is a testee that does not introduce itself, and what it left to be seen.
+type StrangerError struct {
+	Err    error
+	Stderr string // the newest of it
+	Ended  string // how it ended
+}
+
+func (e *StrangerError) Error() string {
+	return "the testee does not introduce itself: " + e.Err.Error()
+}
+
+// Unwrap is why.
+func (e *StrangerError) Unwrap() error { return e.Err }
 
 type driver struct {
 	run       subject.Running
@@ -145,12 +157,13 @@ func (d *driver) writing() {
 	}
 }
 
-func (d *driver) close() {
+func (d *driver) close() subject.Ended {
 	close(d.stop)
 	close(d.questions)
-	d.run.End()
+	ended := d.run.End()
 	<-d.read
 	<-d.wrote
+	return ended
 }
 
 var (

@@ -11,6 +11,7 @@ import (
 	"github.com/octet-dev/octet/features/report"
 	"github.com/octet-dev/octet/features/steps"
 	"github.com/octet-dev/octet/features/subject"
+	"github.com/octet-dev/octet/features/vectors"
 )
 
 // init writes a profile from the manifest and the tools that the extension announces.
@@ -45,7 +46,7 @@ func (inv *invocation) init() int {
 		return inv.unable(errors.New("interrupted: nothing was written"))
 	}
 	if err != nil {
-		return inv.unable(errors.Join(append([]error{fmt.Errorf("%s does not announce its tools: %w", dir, err)}, lastWords(err)...)...))
+		return inv.unable(withLastWords(fmt.Errorf("%s does not announce its tools: %w", dir, err)))
 	}
 	text := profile.Draft(tools)
 	if err := write(path, text, *force); err != nil {
@@ -55,17 +56,24 @@ func (inv *invocation) init() int {
 	return report.ExitClean
 }
 
-// lastWords are what a subject that was not ready has left, a line each.
-func lastWords(err error) []error {
-	var unready *steps.Unready
-	if !errors.As(err, &unready) {
-		return nil
+// withLastWords adds to an error what the subject that was not ready has left, a line each.
+func withLastWords(err error) error {
+	var (
+		unready  *steps.Unready
+		stranger *vectors.StrangerError
+		words    []string
+	)
+	switch {
+	case errors.As(err, &unready):
+		words = report.LastWords(unready.Stderr, unready.Ended)
+	case errors.As(err, &stranger):
+		words = report.LastWords(stranger.Stderr, stranger.Ended)
 	}
-	var lines []error
-	for _, line := range report.LastWords(unready.Stderr, unready.Ended) {
+	lines := []error{err}
+	for _, line := range words {
 		lines = append(lines, errors.New("  "+line))
 	}
-	return lines
+	return errors.Join(lines...)
 }
 
 // write makes a file, over one that is there only when forced.

@@ -80,7 +80,7 @@ func (inv *invocation) vectors() int {
 		return inv.unable(interruptedError{judged: len(results), all: len(chosen), what: "vectors"})
 	}
 	if err != nil {
-		return inv.unable(err)
+		return inv.unable(withLastWords(err))
 	}
 	return inv.tell(testee, results, *show)
 }
