@@ -129,10 +129,10 @@ func Open(ctx context.Context, o Options) (_ *Assembly, err error) {
 	if _, err := a.Profiles.IDs(); err != nil { // it would be the fault of every request about them
 		return nil, err
 	}
-	if err := a.openBeside(o); err != nil {
+	lanes := &lane.Book{}
+	if err := a.openBeside(o, lanes); err != nil {
 		return nil, err
 	}
-	lanes := &lane.Book{}
 	a.House, err = house.Open(ctx, house.Options{
 		Ledger: a.Ledger, Store: a.Store, Workspace: o.Workspace, Private: o.DataDir, Failed: o.Log, Preview: a.preview(o.Log), Tools: a.tools, Spread: lanes.Spread,
 		Model:  func(profile string) string { return a.chosen(o, profile) },
@@ -160,7 +160,7 @@ func there(path string) bool {
 
 // openBeside opens what is kept beside the conversations. What runs in the background tells of itself through the
 // ledger, whoever is connected.
-func (a *Assembly) openBeside(o Options) (err error) {
+func (a *Assembly) openBeside(o Options, lanes *lane.Book) (err error) {
 	if a.previews, err = preview.Open(filepath.Join(o.DataDir, "previews")); err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func (a *Assembly) openBeside(o Options) (err error) {
 		return err
 	}
 	a.Tasks, err = task.Open(task.Options{
-		Directory: filepath.Join(o.DataDir, "tasks"), Log: o.Log,
+		Directory: filepath.Join(o.DataDir, "tasks"), Log: o.Log, Lost: lanes.Lossy,
 		Tell: func(session, method string, news wirejson.Encoder) error {
 			_, err := a.Ledger.Append(context.Background(), event.Of(session, method, news, ledger.Subject{}, ledger.Within))
 			return err

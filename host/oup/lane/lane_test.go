@@ -458,6 +458,22 @@ func TestLane_losesLoudlyWhatNobodyReads(t *testing.T) {
 	c.want(fmt.Sprintf("assistant_delta %d @%d again", count+2, count+3))
 }
 
+// TestBook_lossy says to whoever has a session open where they are in it, and to nobody else.
+func TestBook_lossy(t *testing.T) {
+	s := newStage(t, ledger.Options{})
+	c, other := s.connect(), s.connect()
+	c.open(-1)
+	c.want("answer", "session/open @1")
+	s.book.Lossy("_main:local:another")
+	s.book.Lossy(session)
+	f := c.next()
+	if f.Method != oupwire.MethodProtocolReplayLossy || f.Params.Dropped != 1 || f.Params.Last == nil || f.Params.Last.Seq != 1 {
+		t.Errorf("told %s", f)
+	}
+	other.open(-1)
+	other.want("answer", "session/open @2")
+}
+
 func TestLane_endsAConnectionThatMissesTheEndOfATurn(t *testing.T) {
 	s := newStage(t, ledger.Options{})
 	s.frames, s.patience = 4, time.Millisecond

@@ -4,7 +4,9 @@ import (
 	"context"
 	"sync"
 
+	"github.com/octet-dev/octet/generated/oupwire"
 	"github.com/octet-dev/octet/generated/wirejson"
+	"github.com/octet-dev/octet/host/oup/event"
 	"github.com/octet-dev/octet/host/oup/negotiation"
 	"github.com/octet-dev/octet/host/oup/rpc"
 	"github.com/octet-dev/octet/host/oup/transport"
@@ -145,6 +147,30 @@ func (b *Book) Spread(session, method string, params wirejson.Encoder) {
 		c.Notify(rpc.Notice{
 			Method: method, Class: transport.Ephemeral,
 			Params: func(set negotiation.Set) wirejson.Encoder { return visible(method, params, set) },
+		})
+	}
+}
+
+// Lossy says to whoever has a session open that something of it was not told, and where they are in it. What it was is
+// in no ledger.
+func (b *Book) Lossy(session string) {
+	b.mu.Lock()
+	open := map[*rpc.Connection]int64{}
+	for c, lanes := range b.lanes {
+		if at, has := lanes.Position(session); has {
+			open[c] = at
+		}
+	}
+	b.mu.Unlock()
+	for c, at := range open {
+		c.Notify(rpc.Notice{
+			Method: oupwire.MethodProtocolReplayLossy, Class: transport.Ephemeral,
+			Params: func(negotiation.Set) wirejson.Encoder {
+				return oupwire.ReplayLossyEvent{
+					SessionID: session, Topic: event.Topic(session), DroppedCount: 1,
+					LastDurableCursor: wirejson.Some(oupwire.Cursor{Stream: session, Seq: at}),
+				}
+			},
 		})
 	}
 }

@@ -42,6 +42,9 @@ type Options struct {
 	Tell func(session, method string, event wirejson.Encoder) error
 	// Later takes over what a task has come to where Tell failed, to tell it once that can be done; nil: it is not told.
 	Later func(session, method string, event wirejson.Encoder)
+	// Lost says to whoever is connected that output of a session's task is there to be read and was not told; nil:
+	// nobody is told.
+	Lost func(session string)
 	// Env is the environment of commands; nil: that of this program, without what commands do not need.
 	Env []string
 	// Shell runs commands; empty: that of the system.

@@ -37,7 +37,10 @@ type bench struct {
 	logged []error
 	full   error // of every event from now on; what a task has come to is told later then
 	later  []oupwire.TaskUpdatedEvent
-	after  func(time.Duration, func()) func() bool // nil: the clock of the machine
+	lost   []string // sessions of output that was not told
+	// refused counts events that could not be told.
+	refused int
+	after   func(time.Duration, func()) func() bool // nil: the clock of the machine
 }
 
 func open(t *testing.T, directory string) *bench {
@@ -57,7 +60,7 @@ func open(t *testing.T, directory string) *bench {
 
 func (b *bench) reopen() {
 	b.Helper()
-	s, err := task.Open(task.Options{Directory: b.directory, Tell: b.tell, Later: b.owe, Log: b.log, After: b.after})
+	s, err := task.Open(task.Options{Directory: b.directory, Tell: b.tell, Later: b.owe, Lost: b.lose, Log: b.log, After: b.after})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -72,6 +75,13 @@ func (b *bench) log(err error) {
 	}
 }
 
+func (b *bench) lose(where string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.lost = append(b.lost, where)
+	b.more <- struct{}{}
+}
+
 func (b *bench) owe(_, _ string, event wirejson.Encoder) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -83,6 +93,8 @@ func (b *bench) tell(where, method string, event wirejson.Encoder) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.full != nil {
+		b.refused++
+		b.more <- struct{}{}
 		return b.full
 	}
 	switch e := event.(type) {
@@ -500,6 +512,51 @@ func TestEnd_isOneForWhoeverIsToldIt(t *testing.T) {
 	}
 }
 
+// TestOutput_isLostLoudly covers OUP-TASK-032 for a piece that could not be stored: no more is told behind it, and the end
+// of the task says so.
+func TestOutput_isLostLoudly(t *testing.T) {
+	b := open(t, t.TempDir())
+	gate := filepath.Join(b.work, "gate")
+	if err := syscall.Mkfifo(gate, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	full := func(err error) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.full = err
+	}
+	write := func(text string) {
+		if err := os.WriteFile(gate, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	id := b.start("cat gate; cat gate; cat gate").ID
+	write("one ")
+	b.until("the first piece is told", func() bool { return b.heard(id) == "one " })
+	trouble := errors.New("the disk is full")
+	full(trouble)
+	write("two ")
+	b.until("the second is not", func() bool {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		return b.refused > 0
+	})
+	full(nil)
+	write("three ")
+	b.until("it is said", func() bool {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		return len(b.lost) > 0
+	})
+	b.mu.Lock()
+	b.logged = nil // the piece that was not told
+	b.mu.Unlock()
+	r := b.ended(id)
+	if !strings.Contains(r.Detail, "from byte 4 on") || b.heard(id) != "one " || len(b.lost) != 1 {
+		t.Errorf("%q was told, %q says what was not, to %q", b.heard(id), r.Detail, b.lost)
+	}
+}
+
 // TestOutput_flood keeps the end of what is too much, and tells the beginning.
 func TestOutput_flood(t *testing.T) {
 	b := open(t, t.TempDir())
@@ -507,9 +564,11 @@ func TestOutput_flood(t *testing.T) {
 	if heard := len(b.heard(r.ID)); heard > 1<<20 || heard < 1<<19 {
 		t.Errorf("%d bytes were told", heard)
 	}
-	if r.Detail == "" {
-		t.Error("nothing says that not all of it was told")
+	b.mu.Lock()
+	if r.Detail == "" || len(b.lost) != 1 || b.lost[0] != session {
+		t.Errorf("that not all of it was told is said by %q, and to %q", r.Detail, b.lost)
 	}
+	b.mu.Unlock()
 	stretch, _, err := b.Output(session, r.ID, 0, 1<<20)
 	if err != nil || stretch.Total != 25000000 || stretch.From != stretch.Base || stretch.Base < 25000000-16<<20 || len(stretch.Text) == 0 {
 		t.Errorf("from %d (base %d) %d bytes of %d, %v", stretch.From, stretch.Base, len(stretch.Text), stretch.Total, err)

@@ -46,6 +46,7 @@ type worker struct {
 
 	told  int64 // bytes of the output
 	quiet bool  // no more of it is told
+	lost  bool  // and clients know
 }
 
 // now is the record as it is.
@@ -116,34 +117,53 @@ func (w *worker) discard() error {
 	return errors.Join(w.root.Close(), s.shelf.Remove(session, w.record.ID+recordSuffix), s.shelf.RemoveFolder(session, w.record.ID+folderSuffix))
 }
 
-// change changes the record, stores it and tells it.
-func (w *worker) change(f func(*Record)) {
+// change changes the record, stores it and tells it. It reports whether it is told.
+func (w *worker) change(f func(*Record)) bool {
 	w.mu.Lock()
 	f(&w.record)
 	w.record.Updated = w.supervisor.options.Now()
 	r, silent := w.record, w.silent
 	w.mu.Unlock()
 	if silent {
-		return
+		return false
 	}
 	if err := w.supervisor.keep(r); err != nil {
 		w.supervisor.options.Log(fmt.Errorf("task %s: that it is %s is stored later: %w", r.ID, r.State, err))
 	}
-	w.tell(oupwire.MethodTaskUpdated, r.Update())
+	return w.tell(oupwire.MethodTaskUpdated, r.Update())
 }
 
-func (w *worker) tell(method string, event wirejson.Encoder) {
+// tell reports whether an event is told.
+func (w *worker) tell(method string, event wirejson.Encoder) bool {
 	w.mu.Lock()
 	silent := w.silent
 	w.mu.Unlock()
 	if silent {
-		return
+		return false
 	}
 	if err := w.supervisor.options.Tell(w.record.Session, method, event); err != nil {
 		w.supervisor.options.Log(fmt.Errorf("task %s: %s is not told: %w", w.record.ID, method, err))
 		if later := w.supervisor.options.Later; later != nil && method == oupwire.MethodTaskUpdated {
 			later(w.record.Session, method, event) // its output can be asked for
 		}
+		return false
+	}
+	return true
+}
+
+// hush tells no more of the output from now on.
+func (w *worker) hush() {
+	w.quiet = true
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.record.Detail = fmt.Sprintf("output from byte %d on is not told; read it with %s", w.told, oupwire.MethodTaskOutputRead)
+}
+
+// lose says that output was not told.
+func (w *worker) lose() {
+	if lost := w.supervisor.options.Lost; lost != nil && w.quiet && !w.lost {
+		w.lost = true
+		lost(w.record.Session)
 	}
 }
 
@@ -170,10 +190,13 @@ func (w *worker) run() {
 	}
 	w.tellOutput()
 	found := artifacts(w.root)
-	w.change(func(r *Record) {
+	told := w.change(func(r *Record) {
 		r.State, r.Error, r.Summary, r.Artifacts = w.ending, w.reason, summary, found
 		r.Ended = w.supervisor.options.Now()
 	})
+	if told {
+		w.lose()
+	}
 }
 
 // launch starts the command, unless its end is decided already.
@@ -238,7 +261,7 @@ func (w *worker) attend(p *process.Process) process.State {
 
 // tellOutput tells what is new in the output, up to the bound of what is told.
 //
-// OUP-TASK-030, OUP-TASK-031.
+// OUP-TASK-030, OUP-TASK-031, OUP-TASK-032.
 func (w *worker) tellOutput() {
 	for !w.quiet {
 		s, err := w.output.read(w.told, maxDeltaBytes)
@@ -246,20 +269,24 @@ func (w *worker) tellOutput() {
 			w.supervisor.options.Log(err)
 			return
 		}
-		if w.quiet = s.From != w.told || s.Next > maxLiveBytes; w.quiet {
-			at := w.told
-			w.change(func(r *Record) {
-				r.Detail = fmt.Sprintf("output from byte %d on is not told; read it with %s", at, oupwire.MethodTaskOutputRead)
-			})
+		if s.From != w.told || s.Next > maxLiveBytes {
+			w.hush()
+			if w.change(func(*Record) {}) {
+				w.lose()
+			}
 			return
 		}
 		if s.Text == "" {
 			return
 		}
-		w.told = s.Next
-		w.tell(oupwire.MethodTaskOutputDelta, oupwire.TaskOutputDeltaEvent{
+		told := w.tell(oupwire.MethodTaskOutputDelta, oupwire.TaskOutputDeltaEvent{
 			SessionID: oupwire.SessionKey(w.record.Session), Topic: topic(w.record.Session), TaskID: oupwire.TaskId(w.record.ID),
 			Cursor: oupwire.OutputCursor{Offset: s.From}, Text: s.Text,
 		})
+		if !told { // nobody is told to open anew while nothing can be stored: the end of the task says so
+			w.hush()
+			return
+		}
+		w.told = s.Next
 	}
 }
