@@ -213,7 +213,7 @@ func TestOwed_sessionPair(t *testing.T) {
 	var story []string
 	for _, line := range g.seen() {
 		words := strings.SplitN(line, " ", 3)
-		if words[1] == canonicalwire.MethodBusLifecycle {
+		if words[1] == canonicalwire.MethodBusLifecycle || words[1] == canonicalwire.MethodCancelRequest { // on a machine too slow for a hook
 			continue
 		}
 		if words[1] != canonicalwire.MethodHookRun {

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -113,8 +114,18 @@ func TestWarm_whileTheConversationWaits(t *testing.T) {
 	}
 }
 
-// A hook has the last word.
+// A hook has the last word. On a machine where its answer comes too late it is asked again, from the beginning.
 func TestWarm_hookStops(t *testing.T) {
+	for tries := 1; !hookStops(t); tries++ {
+		if tries == 10 {
+			t.Fatal("the hook never answers in time")
+		}
+	}
+}
+
+// hookStops reports whether the hook has answered in time.
+func hookStops(t *testing.T) bool {
+	t.Helper()
 	const hook = "hook/run:cache_warming_decision"
 	g, served, clock := warmStage(t, script{
 		Answers: map[string]json.RawMessage{hook: json.RawMessage(`{"cache_warming_decision":"stop"}`)},
@@ -125,6 +136,9 @@ func TestWarm_hookStops(t *testing.T) {
 	clock.pass(wait)
 	<-begun        // it is being decided
 	g.say(t, "on") // this waits for the end of it
+	if slices.ContainsFunc(g.said(demo), func(text string) bool { return strings.Contains(text, "counts as no opinion") }) {
+		return false
+	}
 	if r := <-served.asked; r.MaxOutputTokens == 1 || len(r.Messages) != 3 {
 		t.Errorf("a request of %d tokens with %d messages follows", r.MaxOutputTokens, len(r.Messages))
 	}
@@ -134,6 +148,7 @@ func TestWarm_hookStops(t *testing.T) {
 	if err := g.c.Close(); err != nil || len(served.asked) != 0 {
 		t.Errorf("it is refreshed against the hook: %v", err)
 	}
+	return true
 }
 
 // Nothing is refreshed where nobody switched that on.
