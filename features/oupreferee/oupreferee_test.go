@@ -14,10 +14,10 @@ import (
 	"github.com/octet-dev/octet/features/verdict"
 )
 
-// Waits for a frame that does not come. A server without a fault is given more, which costs nothing where all is well.
+// Waits for a frame that does not come. A server without a fault is given far more, which costs nothing where all is well.
 const (
 	wait   = 400 * time.Millisecond
-	longer = 20
+	longer = 150
 )
 
 // A sound server is accused of nothing, on either transport.

@@ -83,7 +83,12 @@ func Servers(ctx context.Context, opts ServerOptions) ([]Result, error) {
 	patient := opts
 	patient.Wait = longPatience * opts.Wait
 	results, at, err := each(cases, opts.Jobs, opts.Progress, func(s suspectServer) (Result, error) {
-		return judge(ctx, s.Rule == "", s.result(Unknown), opts, patient, func(o ServerOptions) (Result, error) { return attemptServer(ctx, s, o) })
+		return judge(ctx, s.Rule == "", s.result(Unknown), opts, patient, func(o ServerOptions) (Result, error) {
+			if s.Rule == "" {
+				o.Wait *= longPatience // once more: no wait of a sound one is over where all is well
+			}
+			return attemptServer(ctx, s, o)
+		})
 	})
 	if err != nil {
 		return nil, fmt.Errorf("server %q: %w", cases[at].Name, err)
