@@ -116,3 +116,10 @@ func TestWhole_fitsIntoAFrame(t *testing.T) {
 		}
 	}
 }
+
+// TestGrace_isLongWhereNobodyHoldsThePipe: what a busy machine reads late is not cut off.
+func TestGrace_isLongWhereNobodyHoldsThePipe(t *testing.T) {
+	if alone, held := grace(0), grace(1); alone < 4*held || grace(5) != held {
+		t.Errorf("waited are %s where nobody holds it, and %s where somebody does", alone, held)
+	}
+}

@@ -23,8 +23,10 @@ const (
 	// there to be read.
 	maxDeltaBytes = 32 << 10
 	maxLiveBytes  = 1 << 20
-	// drainGrace is how long the last output is waited for when the command has ended and others hold its pipe.
+	// drainGrace is how long the last output is waited for when the command has ended and others hold its pipe, and
+	// slowGrace where only a slow reader keeps it.
 	drainGrace = 250 * time.Millisecond
+	slowGrace  = 5 * time.Second
 )
 
 // stages are how a task comes down, with all that it has started.
@@ -243,7 +245,7 @@ func (w *worker) attend(p *process.Process) process.State {
 			due = nil
 			w.tellOutput()
 		case <-exited:
-			exited, late = nil, time.After(drainGrace)
+			exited, late = nil, time.After(grace(p.Descendants()))
 			running = ended != nil
 		case <-ended:
 			ended = nil
@@ -257,6 +259,14 @@ func (w *worker) attend(p *process.Process) process.State {
 	report := p.End(stages)
 	<-drained
 	return report.State
+}
+
+// grace is how long the last output of a command is waited for that has ended, by how many it has left behind.
+func grace(left int) time.Duration {
+	if left == 0 {
+		return slowGrace
+	}
+	return drainGrace
 }
 
 // tellOutput tells what is new in the output, up to the bound of what is told.
