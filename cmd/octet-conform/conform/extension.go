@@ -74,12 +74,23 @@ func checkScale(scale float64) error {
 	return nil
 }
 
+// maxJobs is more than any machine has use for, and little enough to be begun at once.
+const maxJobs = 1000
+
+// checkJobs refuses what is no number of things to do at a time.
+func checkJobs(jobs int) error {
+	if jobs < 1 || jobs > maxJobs {
+		return fmt.Errorf("--jobs is %d; use a number from 1 to %d", jobs, maxJobs)
+	}
+	return nil
+}
+
 func (r *runFlags) check() error {
 	if err := checkScale(r.scale); err != nil {
 		return err
 	}
-	if r.jobs < 1 {
-		return fmt.Errorf("--jobs is %d; use a number from 1", r.jobs)
+	if err := checkJobs(r.jobs); err != nil {
+		return err
 	}
 	if _, err := r.minimiseLimit(); err != nil {
 		return err

@@ -60,12 +60,15 @@ func (inv *invocation) fuzz() int {
 	return inv.search(target, &flags)
 }
 
+// maxRuns keeps the numbers of conversations, which are counted up from the first, far from the largest integer.
+const maxRuns = 1_000_000_000
+
 func (r *fuzzFlags) checkFuzz() error {
 	switch {
-	case r.runs < 1:
-		return fmt.Errorf("--runs is %d; use a number from 1", r.runs)
-	case r.first < 0:
-		return fmt.Errorf("--first is %d; use a number from 0", r.first)
+	case r.runs < 1 || r.runs > maxRuns:
+		return fmt.Errorf("--runs is %d; use a number from 1 to %d", r.runs, maxRuns)
+	case r.first < 0 || r.first > maxRuns:
+		return fmt.Errorf("--first is %d; use a number from 0 to %d", r.first, maxRuns)
 	case r.most < 1:
 		return fmt.Errorf("--most is %d; use a number from 1", r.most)
 	case r.time < 0:

@@ -53,10 +53,13 @@ func (s *selftestFlags) check() error {
 	for _, number := range []struct {
 		flag  string
 		value int
-	}{{"repeat", s.repeat}, {"sample", s.sample}, {"sample-extensions", s.ownSample}, {"jobs", s.jobs}} {
+	}{{"repeat", s.repeat}, {"sample", s.sample}, {"sample-extensions", s.ownSample}} {
 		if number.value < 1 {
 			return fmt.Errorf("--%s is %d; use a number from 1", number.flag, number.value)
 		}
+	}
+	if err := checkJobs(s.jobs); err != nil {
+		return err
 	}
 	return checkScale(s.scale)
 }
