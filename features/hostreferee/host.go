@@ -18,6 +18,7 @@ type startedHost struct {
 	cancel         context.CancelFunc // interrupts that one
 	stdin          io.WriteCloser     // of a conversation; nil for a call
 	stdout, stderr subject.Beginning
+	delays         subject.Delays
 	ended          chan struct{} // closed behind its end
 	code           int           // with which it ended; to be read behind that
 }
@@ -89,11 +90,19 @@ func (h *startedHost) kill() {
 	h.process.Kill()
 }
 
+// freshDelay is how long the host has stood in line for a processor and was not given time for yet.
+func (h *startedHost) freshDelay() time.Duration {
+	if h.process == nil {
+		return 0
+	}
+	return h.delays.Fresh(h.process.RunDelay())
+}
+
 // wait waits for the end, interrupts once when it is told to, and kills what hangs.
 func (h *startedHost) wait(ctx context.Context, limit time.Duration, interrupt <-chan struct{}) *hostRun {
 	r := &hostRun{}
-	deadline := time.NewTimer(limit)
-	defer deadline.Stop()
+	patience := subject.NewPatience(limit, h.freshDelay)
+	defer patience.Stop()
 	for {
 		select {
 		case <-interrupt:
@@ -102,7 +111,10 @@ func (h *startedHost) wait(ctx context.Context, limit time.Duration, interrupt <
 		case <-ctx.Done():
 			h.kill()
 			<-h.ended
-		case <-deadline.C:
+		case <-patience.C:
+			if patience.Extended() {
+				continue
+			}
 			r.hung = true
 			h.kill()
 			<-h.ended
