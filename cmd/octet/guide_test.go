@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -47,6 +49,20 @@ func blocks(t *testing.T) map[string][]string {
 	return found
 }
 
+// freePort is one below those that a system hands out itself: nobody is given it before the guide uses it.
+func freePort(t *testing.T) string {
+	t.Helper()
+	for range 100 {
+		port := strconv.Itoa(14000 + rand.IntN(6000))
+		if listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", port)); err == nil {
+			_ = listener.Close()
+			return port
+		}
+	}
+	t.Fatal("no port is free")
+	return ""
+}
+
 // TestGuide_shellBlocks does what a reader does, in order, at a port that is free.
 func TestGuide_shellBlocks(t *testing.T) {
 	shell := blocks(t)["sh"]
@@ -61,14 +77,7 @@ func TestGuide_shellBlocks(t *testing.T) {
 	if err := os.Symlink(own, filepath.Join(bin, "octet")); err != nil {
 		t.Fatal(err)
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, port, _ := net.SplitHostPort(listener.Addr().String())
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
+	port := freePort(t)
 	script := "set -eu -o pipefail\ntrap 'kill $(jobs -p) 2> /dev/null || true' EXIT\n"
 	for i, block := range shell {
 		script += fmt.Sprintf("echo; echo '== %d'\n", i) + block

@@ -94,12 +94,12 @@ func TestWebSocket_closeCodes(t *testing.T) {
 		var connections atomic.Int32
 		again := make(chan struct{})
 		url := serve(t, func(ctx context.Context, socket *websocket.Conn, _ *http.Request) {
-			if connections.Add(1) == 1 {
+			switch connections.Add(1) {
+			case 1:
 				_ = socket.Write(ctx, websocket.MessageBinary, []byte(`{"jsonrpc":"2.0","method":"counts/for_nothing","params":{}}`))
 				_ = socket.Close(code, "why")
 				return
-			}
-			if connections.Load() == 2 {
+			case 2:
 				close(again)
 			}
 			_, _, _ = socket.Read(ctx)
