@@ -101,7 +101,7 @@ func (g *group) tagged(pid int) bool {
 	if g.tag == "" {
 		return false
 	}
-	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	env, err := Environ(pid)
 	if err != nil {
 		return false
 	}

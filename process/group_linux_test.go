@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -94,6 +95,45 @@ func TestStderr_theRestIsReadBehindTheGrace(t *testing.T) {
 	<-finished
 	if got := d.tail().Total; got != lines {
 		t.Errorf("%d of %d lines were read", got, lines)
+	}
+}
+
+// TestTagged_whileItBecomesAnother: a process that starts one program in place of another all the time is of its tree
+// at every moment.
+func TestTagged_whileItBecomesAnother(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "again")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\nexec \"$0\"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	tag := "PROCESS_TEST_TAG=" + t.Name()
+	p, err := Start(Options{Path: script, Env: append(os.Environ(), tag), Tag: tag})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.End(Stages{Kill: time.Minute})
+	g := &group{tag: p.tag}
+	lost := 0
+	const looks = 3000
+	for range looks {
+		if !g.tagged(p.PID()) {
+			lost++
+		}
+	}
+	if lost > 0 {
+		t.Errorf("%d of %d looks found it no member", lost, looks)
+	}
+}
+
+// TestEnviron_none: a process that has no environment is not waited for, and neither is a thread of the kernel.
+func TestEnviron_none(t *testing.T) {
+	p, err := Start(Options{Path: "/bin/sh", Args: []string{"-c", "echo; read -r line"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.End(Stages{Kill: time.Minute})
+	readLine(t, p.Stdout())
+	if env, err := Environ(p.PID()); err != nil || len(env) != 0 {
+		t.Errorf("%q, %v", env, err)
 	}
 }
 

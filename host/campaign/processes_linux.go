@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/octet-dev/octet/generated/featurewire"
+	"github.com/octet-dev/octet/process"
 )
 
 // Relative is a living process that belongs to a run.
@@ -21,7 +22,7 @@ type Relative struct {
 func Relatives(mark string) []Relative {
 	var found []Relative
 	for _, pid := range processIDs() {
-		environ, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "environ"))
+		environ, err := process.Environ(pid)
 		if err != nil || !alive(pid) {
 			continue
 		}
