@@ -98,7 +98,7 @@ func (p *player) play() int {
 			n, _ := strconv.Atoi(rest)
 			_, _ = os.Stderr.Write(bytes.Repeat([]byte("shout\n"), n/len("shout\n")))
 		case m.Does == actStall:
-			return p.linger()
+			return p.stall()
 		case m.Does != "":
 			_ = p.close[m.Does].Close()
 			if m.Does == actCloseInput {
@@ -121,6 +121,14 @@ func (p *player) deaf() int {
 			n, _ := strconv.Atoi(code)
 			return n
 		}
+	}
+	return p.linger()
+}
+
+// stall answers nothing any more. What the host writes all the same is recorded, and judged.
+func (p *player) stall() int {
+	for !p.ended {
+		_, _ = p.hear()
 	}
 	return p.linger()
 }
@@ -150,17 +158,11 @@ func (p *player) read() (code int, over bool) {
 	if p.ended {
 		return p.leave(0), true
 	}
-	payload, err := p.in.ReadBytes('\n')
-	if err != nil {
-		p.ended = true
-		if len(payload) > 0 {
-			p.record(wire.ToSubject, payload, false)
-		}
+	payload, ok := p.hear()
+	if !ok {
 		p.came[endOfInput]++
 		return 0, false
 	}
-	payload = bytes.TrimSuffix(payload, []byte("\n"))
-	p.record(wire.ToSubject, payload, true)
 	var m struct {
 		ID     json.RawMessage `json:"id"`
 		Method string          `json:"method"`
@@ -178,6 +180,21 @@ func (p *player) read() (code int, over bool) {
 		p.last[m.Method] = m.ID
 	}
 	return p.request(m.Method, m.Params)
+}
+
+// hear records one frame of the host; it is not ok at the end of the input.
+func (p *player) hear() (payload []byte, ok bool) {
+	payload, err := p.in.ReadBytes('\n')
+	if err != nil {
+		p.ended = true
+		if len(payload) > 0 {
+			p.record(wire.ToSubject, payload, false)
+		}
+		return nil, false
+	}
+	payload = bytes.TrimSuffix(payload, []byte("\n"))
+	p.record(wire.ToSubject, payload, true)
+	return payload, true
 }
 
 // request answers what the script leaves to the player.
