@@ -219,6 +219,8 @@ func (h *host) read() {
 const (
 	answerWait = 30 * time.Second
 	grace      = 2 * time.Second
+	// patience is the grace of a host without a fault: it must not be accused of what a busy machine does.
+	patience = 3 * grace
 )
 
 // converse holds the whole conversation and ends the extension.
@@ -360,8 +362,11 @@ func (h *host) interrupted(id string) (map[string]json.RawMessage, error) {
 		return nil, &failure{text: "interrupted"}
 	}
 	wait := grace
-	if h.quirk.does == waitsForever {
+	switch {
+	case h.quirk.does == waitsForever:
 		wait = time.Hour
+	case h.Fault == "":
+		wait = patience
 	}
 	answer, err := h.await(context.Background(), id, wait)
 	if err != nil {
