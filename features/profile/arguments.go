@@ -16,6 +16,9 @@ const maxWhole = 1<<53 - 1
 // maxSchemaDepth bounds the schema that arguments are made from.
 const maxSchemaDepth = 16
 
+// maxItems bounds an array that is made up.
+const maxItems = 64
+
 // Arguments makes arguments that a tool's parameter schema accepts: defaults, examples and constants
 // first, then the smallest value of each required property. It fails on a schema it cannot satisfy by
 // construction, such as one with a pattern; the author then names the arguments in a profile.
@@ -119,12 +122,15 @@ func object(s map[string]any, depth int) (any, error) {
 }
 
 func array(s map[string]any, depth int) (any, error) {
-	n := integer(s["minItems"])
+	n := count(s["minItems"])
 	if n > 1 && s["uniqueItems"] == true {
 		return nil, fmt.Errorf("an array has at least %d different items", n)
 	}
-	out := make([]any, 0, min(n, 64))
-	for range cap(out) {
+	if n > maxItems {
+		return nil, fmt.Errorf("an array has at least %v items, more than %d are not made up", s["minItems"], maxItems)
+	}
+	out := make([]any, 0, n)
+	for range n {
 		v, err := build(s["items"], depth+1)
 		if err != nil {
 			return nil, err
@@ -141,16 +147,19 @@ func text(s map[string]any) (any, error) {
 		}
 	}
 	const sample = "octet"
-	n := integer(s["minLength"])
+	n := count(s["minLength"])
 	if n > 4096 {
-		return nil, fmt.Errorf("a string has at least %d characters", n)
+		return nil, fmt.Errorf("a string has at least %v characters", s["minLength"])
 	}
 	out := sample
 	if n > len(out) {
 		out += strings.Repeat("x", n-len(out))
 	}
-	if limit, ok := s["maxLength"].(float64); ok && int(limit) < len(out) {
-		out = out[:max(int(limit), 0)]
+	if limit, ok := s["maxLength"].(float64); ok && limit < float64(len(out)) {
+		if limit < float64(n) {
+			return nil, fmt.Errorf("a string has at least %d and at most %v characters", n, limit)
+		}
+		out = out[:count(math.Floor(limit))]
 	}
 	return out, nil
 }
@@ -181,9 +190,11 @@ func number(s map[string]any, whole bool) (any, error) {
 	return nil, errors.New("no number lies within its bounds")
 }
 
-func integer(v any) int {
+// count is a bound of a schema as a number of things: nothing for one below zero and for what is no number,
+// and never more than 32 bits hold.
+func count(v any) int {
 	f, _ := v.(float64)
-	return int(f)
+	return int(min(max(math.Ceil(f), 0), math.MaxInt32))
 }
 
 // Misfit makes arguments that a parameter schema forbids: nothing where something is required, or a
