@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/octet-dev/octet/features/transcript"
@@ -32,6 +33,9 @@ type Options struct {
 	Found func(Finding)
 	// Unjudged is called at the end of a conversation of which nothing was judged, and is told why; nil: nobody is.
 	Unjudged func(reason string)
+	// Stop, once it is closed, has the command end: it is sent SIGTERM where the system has that, and is killed if it
+	// does not heed it. Nil: signals are not the tap's business.
+	Stop <-chan struct{}
 }
 
 // pieceBytes is the most that is passed on at once.
@@ -63,7 +67,10 @@ func Run(o Options) (code int, err error) {
 		defer close(passed)
 		(&lane{tap: t, side: wire.FromSubject, then: o.Stdout}).pass(stdout)
 	}()
+	over := make(chan struct{})
+	go o.heed(stdin, over)
 	code, waited := wait()
+	close(over)
 	select {
 	case <-passed:
 	case <-time.After(leftoverGrace):
@@ -80,6 +87,38 @@ func Run(o Options) (code int, err error) {
 		return 0, waited
 	}
 	return code, nil
+}
+
+// heed takes the command down once it is to stop: as a host does, with the end of its input, then politely, then not.
+func (o Options) heed(stdin io.Closer, over <-chan struct{}) {
+	select {
+	case <-o.Stop:
+	case <-over:
+		return
+	}
+	_ = stdin.Close()
+	if o.Command == nil || o.Command.Process == nil {
+		return
+	}
+	if o.Command.Process.Signal(syscall.SIGTERM) == nil {
+		select {
+		case <-time.After(stopGrace):
+		case <-over:
+			return
+		}
+	}
+	_ = o.Command.Process.Kill()
+}
+
+// stopGrace is how long a command may take to heed SIGTERM.
+const stopGrace = 2 * time.Second
+
+// exitCode is the code of a shell for the end of a process: 128 and its number for one that a signal has ended.
+func exitCode(state *os.ProcessState) int {
+	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return 128 + int(status.Signal())
+	}
+	return state.ExitCode()
 }
 
 // start starts the extension, and returns its streams and the way to wait for its end.
@@ -102,7 +141,7 @@ func (o Options) start() (stdin io.WriteCloser, stdout io.ReadCloser, wait func(
 		if err != nil {
 			return 0, err
 		}
-		return state.ExitCode(), nil
+		return exitCode(state), nil
 	}, nil
 }
 

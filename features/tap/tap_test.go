@@ -5,9 +5,12 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/octet-dev/octet/features/tap"
 	"github.com/octet-dev/octet/features/transcript"
@@ -21,6 +24,13 @@ func TestMain(m *testing.M) {
 	case "deaf":
 		_, _ = io.WriteString(os.Stdout, "bye\n")
 		os.Exit(7)
+	case "stays":
+		_, _ = io.WriteString(os.Stdout, "here\n")
+		<-time.After(time.Hour)
+	case "stubborn":
+		signal.Ignore(syscall.SIGTERM)
+		_, _ = io.WriteString(os.Stdout, "here\n")
+		<-time.After(time.Hour)
 	default:
 		os.Exit(m.Run())
 	}
@@ -71,6 +81,25 @@ func TestRun_endsWithItsCommand(t *testing.T) {
 	code, err := tap.Run(tap.Options{Command: command(t, "deaf"), Stdin: host, Stdout: &got, Stderr: os.Stderr})
 	if err != nil || code != 7 || got.String() != "bye\n" {
 		t.Errorf("got code %d, %q, %v, want 7 and its last words", code, got.String(), err)
+	}
+}
+
+// A tap that is told to stop takes its command down, though the host says nothing, and has the code of a shell.
+func TestRun_stops(t *testing.T) {
+	for role, want := range map[string]int{"stays": 128 + int(syscall.SIGTERM), "stubborn": 128 + int(syscall.SIGKILL)} {
+		host, keep := io.Pipe()
+		heard, said := io.Pipe()
+		stop := make(chan struct{})
+		go func() {
+			_, _ = io.ReadFull(heard, make([]byte, len("here\n")))
+			close(stop)
+			_, _ = io.Copy(io.Discard, heard)
+		}()
+		code, err := tap.Run(tap.Options{Command: command(t, role), Stdin: host, Stdout: said, Stderr: os.Stderr, Stop: stop})
+		if err != nil || code != want {
+			t.Errorf("%s: got code %d, %v, want %d", role, code, err, want)
+		}
+		_, _ = keep.Close(), said.Close()
 	}
 }
 

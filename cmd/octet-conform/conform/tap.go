@@ -27,7 +27,7 @@ func (inv *invocation) tap() int {
 	if len(before) > 0 || len(argv) == 0 {
 		return inv.wrong("tap wants the command of an extension behind --, as in 'octet-conform tap -- ./my-extension'")
 	}
-	o := tap.Options{Command: exec.Command(argv[0], argv[1:]...), Stdin: inv.stdin, Stdout: inv.stdout, Stderr: os.Stderr}
+	o := tap.Options{Command: exec.Command(argv[0], argv[1:]...), Stdin: inv.stdin, Stdout: inv.stdout, Stderr: os.Stderr, Stop: inv.ctx.Done()}
 	if *path != "" {
 		file, err := os.Create(*path)
 		if err != nil {
