@@ -189,3 +189,40 @@ func TestMonitor_completesAtNoPlace(t *testing.T) {
 			`< {"id":2,"jsonrpc":"2.0","result":{"items":[],"prefix":""}}`)
 	}
 }
+
+// A host that stops in the middle of a line has written one that nobody can read: its refusal carries null.
+func TestMonitor_takesHalfALineForUnreadable(t *testing.T) {
+	const refusal = `{"error":{"code":-32700,"message":"Parse error"},"id":null,"jsonrpc":"2.0"}`
+	for _, test := range []struct {
+		api, half string
+		want      []string
+	}{
+		{"0.1", "{\"jsonrpc\":\"2.0\",\"method\":\"conform/\xc3", nil},
+		{"0.4", "{\"jsonrpc\":\"2.0\",\"method\":\"conform/\xc3", nil},
+		{"0.4", `{"id":2,"jsonrpc":"2.0","method":"conform/probe"}`, nil},
+		{"0.4", "\r", []string{"EXT04-ENV-003"}},
+		{"0.4", "", []string{"EXT04-ENV-003"}},
+		{dialect.CanonicalAPI, `{"jsonrpc":"2.0","met`, []string{"EXT03-ENV-006"}},
+	} {
+		d, err := dialect.For(test.api)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := New(Setup{Dialect: d})
+		m.phase = serving
+		if test.half != "" {
+			m.Observe(wire.Frame{Lane: wire.ToSubject, Bytes: []byte(test.half)})
+		}
+		m.InputEnded()
+		m.Observe(wire.Frame{Lane: wire.FromSubject, Bytes: []byte(refusal), Size: len(refusal), Ended: true})
+		var rules []string
+		for _, f := range m.Findings() {
+			if strings.Contains(f.Message, "the id null") {
+				rules = append(rules, f.Rule)
+			}
+		}
+		if !slices.Equal(rules, test.want) {
+			t.Errorf("API %s, %q and the end: %q, want %q", test.api, test.half, rules, test.want)
+		}
+	}
+}

@@ -142,10 +142,12 @@ func (m *Monitor) report(rule string, f wire.Frame, offset int, format string, a
 	m.findings = append(m.findings, verdict.Finding{Rule: rule, Message: fmt.Sprintf(format, args...), Frame: f.Index, Offset: offset})
 }
 
-// InputEnded implements subject.Observer. Behind it an extension may give up what it was doing.
+// InputEnded implements subject.Observer. Behind it an extension may give up what it was doing. A line that it
+// cuts off is one that nobody needs to be able to read.
 func (m *Monitor) InputEnded() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.unreadable = m.unreadable || len(bytes.TrimSpace(m.partial)) > 0
 	m.closing = true
 }
 
