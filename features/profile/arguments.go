@@ -19,6 +19,13 @@ const maxSchemaDepth = 16
 // maxItems bounds an array that is made up.
 const maxItems = 64
 
+// maxValues bounds the values in the arguments of one tool. Every further chunkBytes of a text or a name are
+// one more, so that what fits is no larger than a profile may be.
+const (
+	maxValues  = 4096
+	chunkBytes = maxFileBytes / maxValues
+)
+
 // Arguments makes arguments that a tool's parameter schema accepts: defaults, examples and constants
 // first, then the smallest value of each required property. It fails on a schema it cannot satisfy by
 // construction, such as one with a pattern; the author then names the arguments in a profile.
@@ -27,7 +34,8 @@ func Arguments(schema json.RawMessage) (map[string]any, error) {
 	if err := json.Unmarshal(schema, &root); err != nil {
 		return nil, fmt.Errorf("parameter schema: %w", err)
 	}
-	v, err := build(root, 0)
+	left := budget(maxValues)
+	v, err := left.build(root, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -38,16 +46,55 @@ func Arguments(schema json.RawMessage) (map[string]any, error) {
 	return args, nil
 }
 
-func build(schema any, depth int) (any, error) {
+// budget is how many values may still be made up.
+type budget int
+
+// spend takes what a value that is ready costs, with everything in it.
+func (b *budget) spend(v any) error {
+	switch v := v.(type) {
+	case string:
+		return b.take(v)
+	case []any:
+		for _, item := range v {
+			if err := b.spend(item); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		for name, member := range v {
+			if err := b.take(name); err != nil {
+				return err
+			}
+			if err := b.spend(member); err != nil {
+				return err
+			}
+		}
+	}
+	return b.take("")
+}
+
+// take is spend for one value with this text.
+func (b *budget) take(text string) error {
+	*b -= budget(1 + len(text)/chunkBytes)
+	if *b < 0 {
+		return fmt.Errorf("the arguments have more than %d values", maxValues)
+	}
+	return nil
+}
+
+func (b *budget) build(schema any, depth int) (any, error) {
 	if depth > maxSchemaDepth {
 		return nil, fmt.Errorf("the parameter schema is deeper than %d levels", maxSchemaDepth)
+	}
+	if err := b.take(""); err != nil {
+		return nil, err
 	}
 	s, ok := schema.(map[string]any)
 	if !ok {
 		return map[string]any{}, nil
 	}
 	if v, found := given(s); found {
-		return v, nil
+		return v, b.spend(v)
 	}
 	for _, word := range []string{"$ref", "allOf", "not", "if", "patternProperties", "minProperties", "dependentRequired", "contains"} {
 		if _, found := s[word]; found {
@@ -56,10 +103,10 @@ func build(schema any, depth int) (any, error) {
 	}
 	for _, word := range []string{"anyOf", "oneOf"} {
 		if list, found := s[word].([]any); found && len(list) > 0 {
-			return build(list[0], depth+1)
+			return b.build(list[0], depth+1)
 		}
 	}
-	return typed(s, depth)
+	return b.typed(s, depth)
 }
 
 // given is a value that the schema itself names.
@@ -77,18 +124,18 @@ func given(s map[string]any) (any, bool) {
 	return nil, false
 }
 
-func typed(s map[string]any, depth int) (any, error) {
+func (b *budget) typed(s map[string]any, depth int) (any, error) {
 	kind, _ := s["type"].(string)
 	if list, ok := s["type"].([]any); ok && len(list) > 0 {
 		kind, _ = list[0].(string)
 	}
 	switch kind {
 	case "object", "":
-		return object(s, depth)
+		return b.object(s, depth)
 	case "array":
-		return array(s, depth)
+		return b.array(s, depth)
 	case "string":
-		return text(s)
+		return b.text(s)
 	case "integer", "number":
 		return number(s, kind == "integer")
 	case "boolean":
@@ -99,29 +146,32 @@ func typed(s map[string]any, depth int) (any, error) {
 	return nil, fmt.Errorf("the parameter schema has the type %q", kind)
 }
 
-func object(s map[string]any, depth int) (any, error) {
+func (b *budget) object(s map[string]any, depth int) (any, error) {
 	out := map[string]any{}
 	properties, _ := s["properties"].(map[string]any)
 	required, _ := s["required"].([]any)
-	for _, name := range slices.Sorted(maps.Keys(properties)) {
-		if !slices.Contains(required, any(name)) {
-			continue
+	names := make(map[string]bool, min(len(required), maxValues))
+	for _, entry := range required {
+		name, ok := entry.(string)
+		if _, found := properties[name]; !ok || !found {
+			return nil, fmt.Errorf("required property %v has no schema", entry)
 		}
-		v, err := build(properties[name], depth+1)
+		if err := b.take(name); err != nil {
+			return nil, err
+		}
+		names[name] = true
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		v, err := b.build(properties[name], depth+1)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		out[name] = v
 	}
-	for _, name := range required {
-		if n, ok := name.(string); !ok || out[n] == nil && properties[n] == nil {
-			return nil, fmt.Errorf("required property %v has no schema", name)
-		}
-	}
 	return out, nil
 }
 
-func array(s map[string]any, depth int) (any, error) {
+func (b *budget) array(s map[string]any, depth int) (any, error) {
 	n := count(s["minItems"])
 	if n > 1 && s["uniqueItems"] == true {
 		return nil, fmt.Errorf("an array has at least %d different items", n)
@@ -131,7 +181,7 @@ func array(s map[string]any, depth int) (any, error) {
 	}
 	out := make([]any, 0, n)
 	for range n {
-		v, err := build(s["items"], depth+1)
+		v, err := b.build(s["items"], depth+1)
 		if err != nil {
 			return nil, err
 		}
@@ -140,7 +190,7 @@ func array(s map[string]any, depth int) (any, error) {
 	return out, nil
 }
 
-func text(s map[string]any) (any, error) {
+func (b *budget) text(s map[string]any) (any, error) {
 	for _, word := range []string{"pattern", "format"} {
 		if v, found := s[word]; found {
 			return nil, fmt.Errorf("a string has the %s %q", word, v)
@@ -161,7 +211,7 @@ func text(s map[string]any) (any, error) {
 		}
 		out = out[:count(math.Floor(limit))]
 	}
-	return out, nil
+	return out, b.take(out)
 }
 
 // number is 1 if the bounds allow it, or else a value near one of them.

@@ -2,6 +2,7 @@ package profile_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -39,5 +40,33 @@ func TestArguments_boundsOutOfRange(t *testing.T) {
 		if got, err := profile.Arguments(requires(x)); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: got %v, %v, want the reason %q", x, got, err, want)
 		}
+	}
+}
+
+// TestArguments_areBounded: a small schema does not make much, however its parts multiply.
+func TestArguments_areBounded(t *testing.T) {
+	nested := func(levels, items int, schema string) string {
+		for range levels {
+			schema = fmt.Sprintf(`{"type":"array","minItems":%d,"items":%s}`, items, schema)
+		}
+		return schema
+	}
+	long := strings.Repeat("n", 4096)
+	for name, x := range map[string]string{
+		"arrays":        nested(3, 64, `{"type":"null"}`),
+		"defaults":      nested(2, 32, `{"default":[[0,1],{"a":2}]}`),
+		"texts":         nested(2, 16, `{"type":"string","minLength":4096}`),
+		"long defaults": nested(2, 16, `{"default":"`+long+`"}`),
+		"long names":    nested(2, 16, `{"type":"object","properties":{"`+long+`":{}},"required":["`+long+`"]}`),
+	} {
+		got, err := profile.Arguments(requires(x))
+		if want := "x: the arguments have more than 4096 values"; err == nil || err.Error() != want {
+			text, _ := json.Marshal(got)
+			t.Errorf("%s: got %d bytes, %v, want the reason %q", name, len(text), err, want)
+		}
+	}
+	got, err := profile.Arguments(requires(nested(2, 62, `{"type":"boolean"}`)))
+	if err != nil || len(got["x"].([]any)) != 62 {
+		t.Errorf("62 times 62 values: got %v, %v", got, err)
 	}
 }
