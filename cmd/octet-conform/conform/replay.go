@@ -175,12 +175,12 @@ func (inv *invocation) replayed(header transcript.Header, was *transcript.Failur
 	}
 	switch {
 	case shows:
-		fmt.Fprintf(inv.stdout, "the failure shows again: %s in %q (%s:%d)\n", was.Rule, was.Scenario, was.File, was.Line)
+		fmt.Fprintf(inv.stdout, "the failure shows again: %s in %q (%s:%d)\n", oneLine(was.Rule), was.Scenario, oneLine(was.File), was.Line)
 		return report.ExitFindings
 	case now.Class == verdict.Errored:
 		return inv.unable(errors.New(now.Reason))
 	}
-	fmt.Fprintf(inv.stdout, "the failure does not show: %s in %q is mended, or it cannot be repeated\n", was.Rule, was.Scenario)
+	fmt.Fprintf(inv.stdout, "the failure does not show: %s in %q is mended, or it cannot be repeated\n", oneLine(was.Rule), was.Scenario)
 	if len(found) > 0 {
 		return report.ExitFindings
 	}

@@ -47,13 +47,18 @@ func (inv *invocation) tap() int {
 	return code
 }
 
+// oneLine shows a text that a file or a peer has written: nothing of it ends the line or speaks to the terminal.
+func oneLine(text string) string {
+	return strings.Join(strings.Fields(wire.Printable([]byte(text), 400)), " ")
+}
+
 // finding is a finding on one line: who, which rule, what, and where.
 func finding(f tap.Finding) string {
 	rule := f.Rule
 	if rule == "" {
 		rule = "the models of the wire"
 	}
-	text := fmt.Sprintf("the %s breaks %s: %s", f.By, rule, strings.Join(strings.Fields(wire.Printable([]byte(f.Message), 400)), " "))
+	text := fmt.Sprintf("the %s breaks %s: %s", f.By, rule, oneLine(f.Message))
 	if f.Frame >= 0 {
 		text += fmt.Sprintf(" (frame %d)", f.Frame)
 	}
@@ -98,7 +103,7 @@ func (inv *invocation) view() int {
 		return inv.unable(err)
 	}
 	if was != nil {
-		fmt.Fprintf(inv.stdout, "it shows %s: %s\n", was.Rule, was.Message)
+		fmt.Fprintf(inv.stdout, "it shows %s: %s\n", oneLine(was.Rule), oneLine(was.Message))
 	}
 	if len(found) > 0 || was != nil {
 		return report.ExitFindings
@@ -120,7 +125,7 @@ func (inv *invocation) show(h transcript.Header, frames []wire.Frame, found []ta
 	if h.API != "" {
 		api = "API " + h.API
 	}
-	if _, err := fmt.Fprintf(inv.stdout, "%s on %s, %d frames\n", strings.Join(h.Command, " "), api, len(frames)); err != nil {
+	if _, err := fmt.Fprintf(inv.stdout, "%s on %s, %d frames\n", oneLine(strings.Join(h.Command, " ")), oneLine(api), len(frames)); err != nil {
 		return err
 	}
 	if err := wire.Render(inv.stdout, frames, opts); err != nil {
