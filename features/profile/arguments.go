@@ -7,7 +7,10 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/octet-dev/octet/features/wire"
 )
 
 // maxWhole is the largest integer that every reader of JSON keeps exactly.
@@ -143,7 +146,7 @@ func (b *budget) typed(s map[string]any, depth int) (any, error) {
 	case "null":
 		return nil, nil
 	}
-	return nil, fmt.Errorf("the parameter schema has the type %q", kind)
+	return nil, fmt.Errorf("the parameter schema has the type %s", said(kind))
 }
 
 func (b *budget) object(s map[string]any, depth int) (any, error) {
@@ -154,7 +157,7 @@ func (b *budget) object(s map[string]any, depth int) (any, error) {
 	for _, entry := range required {
 		name, ok := entry.(string)
 		if _, found := properties[name]; !ok || !found {
-			return nil, fmt.Errorf("required property %v has no schema", entry)
+			return nil, fmt.Errorf("required property %s has no schema", said(entry))
 		}
 		if err := b.take(name); err != nil {
 			return nil, err
@@ -164,7 +167,7 @@ func (b *budget) object(s map[string]any, depth int) (any, error) {
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		v, err := b.build(properties[name], depth+1)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return nil, fmt.Errorf("%s: %w", wire.Printable([]byte(name), maxSaid), err)
 		}
 		out[name] = v
 	}
@@ -193,7 +196,7 @@ func (b *budget) array(s map[string]any, depth int) (any, error) {
 func (b *budget) text(s map[string]any) (any, error) {
 	for _, word := range []string{"pattern", "format"} {
 		if v, found := s[word]; found {
-			return nil, fmt.Errorf("a string has the %s %q", word, v)
+			return nil, fmt.Errorf("a string has the %s %s", word, said(v))
 		}
 	}
 	const sample = "octet"
@@ -217,7 +220,7 @@ func (b *budget) text(s map[string]any) (any, error) {
 // number is 1 if the bounds allow it, or else a value near one of them.
 func number(s map[string]any, whole bool) (any, error) {
 	if v, found := s["multipleOf"]; found {
-		return nil, fmt.Errorf("a number is a multiple of %v", v)
+		return nil, fmt.Errorf("a number is a multiple of %s", said(v))
 	}
 	bound := func(word string, open float64) float64 {
 		if v, ok := s[word].(float64); ok {
@@ -245,6 +248,18 @@ func number(s map[string]any, whole bool) (any, error) {
 func count(v any) int {
 	f, _ := v.(float64)
 	return int(min(max(math.Ceil(f), 0), math.MaxInt32))
+}
+
+// maxSaid bounds what a reason repeats of a schema, in bytes.
+const maxSaid = 200
+
+// said is a value of a schema as a reason repeats it: on one line, a text in quotation marks.
+func said(v any) string {
+	if s, ok := v.(string); ok {
+		return wire.Printable([]byte(strconv.Quote(s)), maxSaid)
+	}
+	text, _ := json.Marshal(v) // It was read as JSON.
+	return wire.Printable(text, maxSaid)
 }
 
 // Misfit makes arguments that a parameter schema forbids: nothing where something is required, or a

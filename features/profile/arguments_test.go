@@ -70,3 +70,27 @@ func TestArguments_areBounded(t *testing.T) {
 		t.Errorf("62 times 62 values: got %v, %v", got, err)
 	}
 }
+
+// TestArguments_reasonsAreOneLine: what the schema says is quoted in a reason.
+func TestArguments_reasonsAreOneLine(t *testing.T) {
+	const evil = `a\n[[call]]\u001b\u2028\u007f`
+	for _, schema := range []string{
+		`{"required":["` + evil + `"]}`,
+		`{"required":[["` + evil + `"]]}`,
+		`{"required":[{"` + evil + `":1}]}`,
+		`{"properties":{"` + evil + `":{"not":{}}},"required":["` + evil + `"]}`,
+		`{"type":"` + evil + `"}`,
+		string(requires(`{"type":"number","multipleOf":"` + evil + `"}`)),
+		string(requires(`{"type":"number","multipleOf":["` + evil + `"]}`)),
+		string(requires(`{"type":"string","pattern":"` + evil + `"}`)),
+		string(requires(`{"type":"string","format":{"` + evil + `":["` + evil + `"]}}`)),
+		string(requires(`{"type":["` + evil + `"]}`)),
+	} {
+		got, err := profile.Arguments(json.RawMessage(schema))
+		if err == nil {
+			t.Errorf("%s: got %v, want an error", schema, got)
+		} else if strings.ContainsAny(err.Error(), "\n\x1b\u2028\x7f") {
+			t.Errorf("%s: the reason is not printable: %q", schema, err)
+		}
+	}
+}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/octet-dev/octet/features/wire"
 )
 
 // Tool is what a draft needs to know of a tool.
@@ -16,6 +18,9 @@ type Tool struct {
 	Name       string          `json:"name"`
 	Parameters json.RawMessage `json:"parameters"`
 }
+
+// maxReason bounds the comment that says why a call is not made up, in bytes.
+const maxReason = 1000
 
 // Draft writes a profile for these tools, with comments that say what to look at. Calls that cannot be
 // made up are left as comments.
@@ -27,7 +32,7 @@ func Draft(tools []Tool) []byte {
 		args, err := Arguments(t.Parameters)
 		comment := ""
 		if err != nil {
-			fmt.Fprintf(&b, "\n# No arguments can be made up for %s: %v.\n", strconv.Quote(t.Name), err)
+			fmt.Fprintf(&b, "\n# No arguments can be made up for %s: %s.\n", strconv.Quote(t.Name), wire.Printable([]byte(err.Error()), maxReason))
 			comment = "# "
 		} else {
 			b.WriteByte('\n')
