@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/octet-dev/octet/generated/oupwire"
+	"github.com/octet-dev/octet/host/tool/builtin"
 )
 
 // Model is a model that a profile has configured.
@@ -96,10 +97,7 @@ func (s *Store) Upsert(id string, m Model, apiKey string, primary bool) error {
 	m = s.Settled(m)
 	return s.change(id, func(p *Profile) error {
 		if apiKey != "" {
-			if p.Keys == nil {
-				p.Keys = map[string]string{}
-			}
-			p.Keys[m.Route.Variable] = apiKey
+			p.keep(m.Route.BaseURL, m.Route.Variable, apiKey)
 		}
 		if p.Primary == nil || primary {
 			p.promote(m)
@@ -134,6 +132,17 @@ var (
 	ErrNoKey         = errors.New("the model has no key; give one with " + oupwire.MethodProfileLlmUpsert)
 )
 
+// errNoKeyThere is ErrNoKey of an address that a client names.
+var errNoKeyThere = fmt.Errorf("no key came with this base_url, and others do not go there; give api_key too: %w", ErrNoKey)
+
+// noKey says why a model has no key.
+func noKey(m Model) error {
+	if m.Route.BaseURL != "" {
+		return errNoKeyThere
+	}
+	return ErrNoKey
+}
+
 // Select puts a configured model in front. Empty members of what is wanted fit all. Errors are ErrNotConfigured,
 // ErrAmbiguous, ErrNoKey and *UnknownError.
 //
@@ -152,7 +161,7 @@ func (s *Store) Select(id, model, family, route string) (chosen Model, err error
 		case len(fitting) > 1:
 			return ErrAmbiguous
 		case !s.Available(id, fitting[0]):
-			return ErrNoKey
+			return noKey(fitting[0])
 		}
 		chosen = fitting[0]
 		p.promote(chosen)
@@ -189,40 +198,52 @@ func (s *Store) change(id string, do func(*Profile) error) error {
 	})
 }
 
-// Key is the key of a variable: that of the profile, else that of the environment.
-func (s *Store) Key(id, name string) string {
-	if d, err := s.file.Read(); err == nil {
-		if p := d.find(id); p != nil && p.Keys[name] != "" {
-			return p.Keys[name]
-		}
+// stored is the key that a profile has for an address, empty for none.
+func (s *Store) stored(id, address, name string) string {
+	d, err := s.file.Read()
+	if err != nil {
+		return ""
 	}
-	value, _ := s.lookup(name)
-	return value
+	p := d.find(id)
+	if p == nil {
+		return ""
+	}
+	return p.keys(address)[name]
 }
 
-// keyFor is the key that a model is asked with. What the environment has for a known family goes to that family's own
-// address alone.
+// keyFor is the key that a model is asked with. Clients name addresses and variables. So a stored key goes to the
+// address that it came with alone, and what the environment has to a family's own address alone, out of variables that
+// hold keys of providers.
 func (s *Store) keyFor(id string, m Model) string {
 	m = s.Settled(m)
-	if d, err := s.file.Read(); err == nil {
-		if p := d.find(id); p != nil && p.Keys[m.Route.Variable] != "" {
-			return p.Keys[m.Route.Variable]
-		}
+	if value := s.stored(id, m.Route.BaseURL, m.Route.Variable); value != "" {
+		return value
 	}
-	for _, name := range s.families {
-		if m.Route.BaseURL != "" && name == m.Route.Variable {
-			return ""
-		}
+	if m.Route.BaseURL != "" || !s.holdsKey(m.Route.Variable) {
+		return ""
 	}
 	value, _ := s.lookup(m.Route.Variable)
 	return value
 }
 
-// Lookup is the environment of a profile: its keys in front of the variables of the process.
+// holdsKey reports whether a variable is one of a provider: the machine says so, or the name does.
+func (s *Store) holdsKey(name string) bool {
+	for _, known := range s.families {
+		if name != "" && known == name {
+			return true
+		}
+	}
+	return builtin.IsKey(name) && !builtin.IsOurs(name)
+}
+
+// Lookup is the environment of a profile: its keys in front of the variables of the process. A key that is stored under
+// another kind of name, as that of an address, changes nothing.
 func (s *Store) Lookup(id string) func(string) (string, bool) {
 	return func(name string) (string, bool) {
-		if value := s.Key(id, name); value != "" {
-			return value, true
+		if s.holdsKey(name) {
+			if value := s.stored(id, "", name); value != "" {
+				return value, true
+			}
 		}
 		return s.lookup(name)
 	}
@@ -261,6 +282,9 @@ func (s *Store) Redact(id, text string, more ...string) string {
 		if p := d.find(id); p != nil {
 			for _, value := range p.Keys {
 				more = append(more, value)
+			}
+			for _, keys := range p.KeysAt {
+				more = slices.AppendSeq(more, maps.Values(keys))
 			}
 		}
 	}

@@ -44,7 +44,10 @@ type Profile struct {
 
 	Primary   *Model            `json:"primary,omitempty"`
 	Fallbacks []Model           `json:"fallbacks,omitempty"`
-	Keys      map[string]string `json:"env_vars,omitempty"` // by variable
+	Keys      map[string]string `json:"env_vars,omitempty"` // by variable, for the families' own addresses
+
+	// KeysAt are the keys for addresses that came with them, by address and variable.
+	KeysAt map[string]map[string]string `json:"env_vars_at,omitempty"`
 }
 
 // Open returns the profiles of a data directory. families says which variable holds the key of a provider.
@@ -54,6 +57,32 @@ func Open(directory string, lookup func(string) (string, bool), families map[str
 
 // Path is the file.
 func (s *Store) Path() string { return s.file.Path }
+
+// keys are those for an address; an empty one is the family's own.
+func (p *Profile) keys(address string) map[string]string {
+	if address == "" {
+		return p.Keys
+	}
+	return p.KeysAt[address]
+}
+
+// keep stores a key for an address.
+func (p *Profile) keep(address, variable, value string) {
+	if address == "" {
+		if p.Keys == nil {
+			p.Keys = map[string]string{}
+		}
+		p.Keys[variable] = value
+		return
+	}
+	if p.KeysAt == nil {
+		p.KeysAt = map[string]map[string]string{}
+	}
+	if p.KeysAt[address] == nil {
+		p.KeysAt[address] = map[string]string{}
+	}
+	p.KeysAt[address][variable] = value
+}
 
 // find returns a profile of the document, nil if it has none; the default one is always there.
 func (d *document) find(id string) *Profile {

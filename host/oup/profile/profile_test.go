@@ -23,7 +23,7 @@ func open(t *testing.T, environment map[string]string) *profile.Store {
 
 // TestStore_sendsAKeyOfTheEnvironmentToItsFamilyAlone: an address that a client names gets the key that came with it.
 func TestStore_sendsAKeyOfTheEnvironmentToItsFamilyAlone(t *testing.T) {
-	s := open(t, map[string]string{"OPENAI_API_KEY": secret, "OWN_KEY": "own"})
+	s := open(t, map[string]string{"OPENAI_API_KEY": secret, "GITHUB_TOKEN": "token"})
 	models := profile.Models{Store: s, Profile: "_main"}
 	var err error
 	if models.Registry, err = registry.New(registry.Options{Lookup: s.Lookup("_main")}); err != nil {
@@ -36,10 +36,6 @@ func TestStore_sendsAKeyOfTheEnvironmentToItsFamilyAlone(t *testing.T) {
 	if _, err := models.Listing(t.Context(), elsewhere, ""); !errors.Is(err, profile.ErrNoKey) || s.HasKey("_main", elsewhere) {
 		t.Errorf("another address is shown the key: %v", err)
 	}
-	elsewhere.Route.Variable = "OWN_KEY"
-	if request, err := models.Listing(t.Context(), elsewhere, ""); err != nil || request.Header.Get("Authorization") != "Bearer own" {
-		t.Errorf("a key that is named for it is not sent: %v", err)
-	}
 	home := profile.Model{Family: "openai", Model: "gpt-5"}
 	if _, info, err := models.Serve(home, ""); err != nil || info.Model != "gpt-5" {
 		t.Errorf("at its own address it is not served: %v", err)
@@ -49,6 +45,69 @@ func TestStore_sendsAKeyOfTheEnvironmentToItsFamilyAlone(t *testing.T) {
 	}
 	if _, _, err := models.Serve(profile.Model{Family: "here", Model: "x", Route: profile.Route{BaseURL: "ftp://x"}}, "key"); err == nil {
 		t.Error("an address of another kind is taken")
+	}
+}
+
+// TestStore_namesNoAddressForOthersKeys: clients name addresses and variables, and get no key by that which they did
+// not bring themselves.
+func TestStore_namesNoAddressForOthersKeys(t *testing.T) {
+	s := open(t, map[string]string{
+		"OPENAI_API_KEY": secret, "GITHUB_TOKEN": secret, "ACME_API_KEY": secret, "OCTOS_AUTH_TOKEN": secret, "OCTET_API_KEY": secret,
+	})
+	models := profile.Models{Store: s, Profile: "_main"}
+	var err error
+	if models.Registry, err = registry.New(registry.Options{Lookup: s.Lookup("_main")}); err != nil {
+		t.Fatal(err)
+	}
+	const own, evil = "https://acme.example/v1", "https://evil.example/v1"
+	for _, stored := range []profile.Model{{Family: "anthropic", Model: "x"}, {Family: "acme", Model: "x", Route: profile.Route{BaseURL: own}}} {
+		if err := s.Upsert("_main", stored, secret, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		family, address, variable string
+		sent                      bool
+	}{
+		{"acme", evil, "GITHUB_TOKEN", false},
+		{"acme", evil, "ACME_API_KEY", false},
+		{"acme", evil, "", false},
+		{"anthropic", evil, "", false},
+		{"openai", evil, "ANTHROPIC_API_KEY", false},
+		{"openai", "", "GITHUB_TOKEN", false},
+		{"openai", "", "OCTOS_AUTH_TOKEN", false},
+		{"openai", "", "OCTET_API_KEY", false},
+		{"acme", own, "", true},
+		{"anthropic", "", "", true},
+		{"openai", "", "", true},
+		{"openai", "", "ACME_API_KEY", true},
+	} {
+		m := profile.Model{Family: c.family, Model: "x", Route: profile.Route{BaseURL: c.address, Variable: c.variable}}
+		_, listing := models.Listing(t.Context(), m, "")
+		_, _, serving := models.Serve(m, "")
+		if (listing == nil) != c.sent || (serving == nil) != c.sent || s.HasKey("_main", m) != c.sent {
+			t.Errorf("%+v: a listing gives %v, a turn %v", c, listing, serving)
+		}
+		if !c.sent && (!errors.Is(listing, profile.ErrNoKey) || !errors.Is(serving, profile.ErrNoKey)) {
+			t.Errorf("%+v is refused with %v, %v", c, listing, serving)
+		}
+		if c.address == evil && serving != nil && !strings.Contains(serving.Error(), "give api_key") {
+			t.Errorf("%+v: no remedy in %v", c, serving)
+		}
+		request, err := models.Listing(t.Context(), m, "brought")
+		if err != nil || request.Header.Get("Authorization")+request.Header.Get("X-Api-Key") == "" {
+			t.Errorf("%+v: a key of its own gives %v", c, err)
+		}
+	}
+	hidden := profile.Model{Family: "openai", Model: "x", Route: profile.Route{Variable: "OPENAI_BASE_URL"}}
+	if err := s.Upsert("_main", hidden, evil, false); err != nil {
+		t.Fatal(err)
+	}
+	if value, _ := s.Lookup("_main")("OPENAI_BASE_URL"); value != "" {
+		t.Errorf("a client sends the key of the machine to %q", value)
+	}
+	if got := s.Redact("_main", "given "+secret); got != "given ***" {
+		t.Errorf("told is %q", got)
 	}
 }
 

@@ -64,7 +64,7 @@ func (m Models) Serve(configured Model, apiKey string) (model.Provider, model.In
 		apiKey = m.Store.keyFor(m.Profile, configured)
 	}
 	if apiKey == "" && !keyless(configured) {
-		return nil, model.Info{}, ErrNoKey
+		return nil, model.Info{}, noKey(configured)
 	}
 	info := model.Info{Provider: configured.Family, Model: configured.Model}
 	for _, one := range declared.Models {
@@ -109,7 +109,7 @@ func (m Models) Listing(ctx context.Context, configured Model, apiKey string) (*
 		apiKey = m.Store.keyFor(m.Profile, configured)
 	}
 	if apiKey == "" && !keyless(configured) {
-		return nil, ErrNoKey
+		return nil, noKey(configured)
 	}
 	if base == "" {
 		if base = defaultBases[protocol]; !known {

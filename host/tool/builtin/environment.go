@@ -17,10 +17,20 @@ var (
 func Environment(ours []string) []string {
 	return slices.DeleteFunc(slices.Clone(ours), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
-		name = strings.ToUpper(name) // Windows knows no case
-		return slices.ContainsFunc(ourPrefixes, func(p string) bool { return strings.HasPrefix(name, p) }) ||
-			slices.ContainsFunc(keySuffixes, func(s string) bool { return strings.HasSuffix(name, s) })
+		return IsOurs(name) || IsKey(name)
 	})
+}
+
+// IsOurs reports whether a variable is one of this program.
+func IsOurs(name string) bool {
+	name = strings.ToUpper(name) // Windows knows no case
+	return slices.ContainsFunc(ourPrefixes, func(p string) bool { return strings.HasPrefix(name, p) })
+}
+
+// IsKey reports whether a variable is called like one with the key of a provider of models.
+func IsKey(name string) bool {
+	name = strings.ToUpper(name)
+	return slices.ContainsFunc(keySuffixes, func(s string) bool { return strings.HasSuffix(name, s) })
 }
 
 // DefaultShell is the shell that every system of its kind has.
