@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -67,6 +68,10 @@ func inline(v any) string {
 	case string:
 		return quote(v)
 	case float64:
+		// Without a point it is an integer, of which TOML has 64 bits and JSON keeps fewer.
+		if v == math.Trunc(v) && math.Abs(v) > maxWhole {
+			return strconv.FormatFloat(v, 'e', -1, 64)
+		}
 		return strconv.FormatFloat(v, 'f', -1, 64)
 	default:
 		// TOML has no null; an empty text is the nearest thing that can be looked at and mended.
@@ -87,11 +92,27 @@ func name(key string) string {
 	return quote(key)
 }
 
-// quote writes a TOML basic string, which has the escapes of JSON.
+// quote writes a TOML basic string, with an escape for whatever is not printed.
 func quote(s string) string {
-	text, err := json.Marshal(s)
-	if err != nil {
-		return strconv.Quote(s)
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case strconv.IsPrint(r):
+			b.WriteRune(r)
+		case r > 0xffff:
+			fmt.Fprintf(&b, `\U%08X`, r)
+		default:
+			fmt.Fprintf(&b, `\u%04X`, r)
+		}
 	}
-	return string(text)
+	b.WriteByte('"')
+	return b.String()
 }
