@@ -132,6 +132,39 @@ func TestLlm_keepsKeysToItself(t *testing.T) {
 	}
 }
 
+// TestLlm_storesNoModelThatCouldNotBeAsked: it is refused before anything is stored.
+func TestLlm_storesNoModelThatCouldNotBeAsked(t *testing.T) {
+	c := open(t, options(t, t.TempDir())).connect()
+	long := strings.Repeat("a", 257)
+	for member, selections := range map[string][]string{
+		"base_url": {
+			`"family_id":"f","model_id":"m","route":{"base_url":"http://user:pw@localhost/v1"}`, `"family_id":"f","model_id":"m","route":{"base_url":"file:///etc"}`,
+			`"family_id":"f","model_id":"m","route":{"base_url":"http://localhost/` + strings.Repeat("a", 2048) + `"}`,
+		},
+		"family_id":   {`"family_id":"","model_id":"m"`, `"family_id":"` + long + `","model_id":"m"`, `"family_id":"f\u0007","model_id":"m"`},
+		"model_id":    {`"family_id":"f","model_id":" "`, `"family_id":"f","model_id":"` + long + `"`, `"family_id":"f","model_id":"m\n"`},
+		"route_id":    {`"family_id":"f","model_id":"m","route":{"route_id":"` + long + `"}`},
+		"api_key_env": {`"family_id":"f","model_id":"m","route":{"api_key_env":"A\u0000B"}`},
+	} {
+		for _, selection := range selections {
+			_, failure := c.call(oupwire.MethodProfileLlmUpsert, `{"selection":{`+selection+`},"api_key":"`+secret+`"}`)
+			if failure == nil || failure.Code != oupwire.CodeInvalidParams || !strings.Contains(failure.Message, member) {
+				t.Errorf("%.90s gives %+v", selection, failure)
+			}
+		}
+	}
+	if _, failure := c.call(oupwire.MethodProfileLlmUpsert, `{"selection":{"family_id":"f","model_id":"m"},"api_key":"a\nb"}`); failure == nil || failure.Code != oupwire.CodeInvalidParams {
+		t.Errorf("a key of two lines gives %+v", failure)
+	}
+	if got := c.ok(oupwire.MethodProfileLlmList, `{}`); got["primary"] != nil {
+		t.Errorf("stored is %v", got)
+	}
+	_, failure := c.call(oupwire.MethodProfileLocalCreate, `{"name":"x","username":"y","email":"`+strings.Repeat("a", 320)+`@b"}`)
+	if failure == nil || !strings.Contains(string(failure.Data.Or(nil)), "profile_local_invalid_email") {
+		t.Errorf("a long address gives %+v", failure)
+	}
+}
+
 // TestLlm_answersInSessionsOfItsProfile: what a profile has chosen is asked in its sessions, with its key.
 func TestLlm_answersInSessionsOfItsProfile(t *testing.T) {
 	address, keys := local(t)

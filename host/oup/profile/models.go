@@ -90,10 +90,14 @@ func (s *Store) List(id string) (Listed, error) {
 	return Listed{Profile: id, Primary: p.Primary, Fallbacks: p.Fallbacks}, nil
 }
 
-// Upsert stores a model, and its key if one is given. Primary puts it in front, as does a profile without a model.
+// Upsert stores a model, and its key if one is given. Primary puts it in front, as does a profile without a model. Errors
+// are *ModelError, ErrFull and *UnknownError.
 //
 // Rules: OUP-LLM-003, OUP-LLM-004, OUP-LLM-005, OUP-LLM-015.
 func (s *Store) Upsert(id string, m Model, apiKey string, primary bool) error {
+	if err := m.check(apiKey); err != nil {
+		return err
+	}
 	m = s.Settled(m)
 	return s.change(id, func(p *Profile) error {
 		if apiKey != "" {
@@ -101,18 +105,14 @@ func (s *Store) Upsert(id string, m Model, apiKey string, primary bool) error {
 		}
 		if p.Primary == nil || primary {
 			p.promote(m)
-			return nil
-		}
-		if p.Primary.same(m) {
+		} else if p.Primary.same(m) {
 			p.Primary = &m
-			return nil
-		}
-		if i := slices.IndexFunc(p.Fallbacks, m.same); i >= 0 {
+		} else if i := slices.IndexFunc(p.Fallbacks, m.same); i >= 0 {
 			p.Fallbacks[i] = m
-			return nil
+		} else {
+			p.Fallbacks = append(p.Fallbacks, m)
 		}
-		p.Fallbacks = append(p.Fallbacks, m)
-		return nil
+		return p.bounded()
 	})
 }
 
@@ -183,6 +183,7 @@ func (s *Store) Delete(id, family, model, route string) (applied bool, err error
 				p.Primary, p.Fallbacks = &p.Fallbacks[0], slices.Clone(p.Fallbacks[1:])
 			}
 		}
+		p.forget()
 		return nil
 	})
 	return applied, err

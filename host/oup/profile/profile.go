@@ -272,6 +272,9 @@ func checkEmail(address string) error {
 	if address == "" {
 		return nil
 	}
+	if len(address) > maxEmail {
+		return &FaultError{BadEmail, fmt.Sprintf("has %d bytes, at most %d", len(address), maxEmail)}
+	}
 	name, host, _ := strings.Cut(address, "@")
 	if strings.Count(address, "@") != 1 || name == "" || host == "" || strings.ContainsFunc(address, func(c rune) bool { return unicode.IsSpace(c) || !unicode.IsPrint(c) }) {
 		return &FaultError{BadEmail, "is no address; give one with one @ and no spaces"}

@@ -2,6 +2,7 @@ package profile_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -179,6 +180,39 @@ func TestStore_ordersModels(t *testing.T) {
 	}
 	if applied, _ := s.Delete("_main", "here", "a", ""); applied {
 		t.Error("it is taken away twice")
+	}
+}
+
+// TestStore_boundsAProfile: models have a most, and keys go with the last model of their address.
+func TestStore_boundsAProfile(t *testing.T) {
+	directory := t.TempDir()
+	var models []string
+	for i := range 499 {
+		models = append(models, fmt.Sprintf(`{"family_id":"here","model_id":"m%d","route":{}}`, i))
+	}
+	text := `{"profiles":[{"id":"_main","primary":{"family_id":"here","model_id":"first","route":{}},"fallbacks":[` + strings.Join(models, ",") + `]}]}`
+	file := filepath.Join(directory, "profiles.json")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := profile.Open(directory, os.LookupEnv, nil)
+	at := profile.Model{Family: "here", Model: "more", Route: profile.Route{BaseURL: "https://here.example/v1"}}
+	for _, primary := range []bool{false, true} {
+		if err := s.Upsert("_main", at, secret, primary); !errors.Is(err, profile.ErrFull) {
+			t.Errorf("one more is taken: %v", err)
+		}
+	}
+	if err := s.Upsert("_main", profile.Model{Family: "here", Model: "m7"}, "", true); err != nil {
+		t.Errorf("one that is there is not replaced: %v", err)
+	}
+	if _, err := s.Delete("_main", "here", "m8", ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Upsert("_main", at, secret, false); err != nil || !s.HasKey("_main", at) {
+		t.Errorf("in the place of another it is not taken: %v", err)
+	}
+	if _, err := s.Delete("_main", "here", "more", ""); err != nil || s.HasKey("_main", at) {
+		t.Errorf("its key is still there: %v", err)
 	}
 }
 

@@ -100,6 +100,11 @@ func Protocol(m Model) string {
 func (m Models) Listing(ctx context.Context, configured Model, apiKey string) (*http.Request, error) {
 	configured = m.Store.Settled(configured)
 	base := configured.Route.BaseURL
+	if base != "" {
+		if err := registry.CheckBaseURL(base); err != nil {
+			return nil, fmt.Errorf("base_url %w", err)
+		}
+	}
 	declared, known := m.Registry.Declared(configured.Family)
 	protocol := Protocol(configured)
 	if base == "" && known {

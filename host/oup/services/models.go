@@ -36,10 +36,11 @@ func (r *Rows) models() map[string]rpc.Handler {
 // fail spells what a profile cannot do.
 func (r *Rows) fail(call *rpc.Call, err error) error {
 	var unknown *profile.UnknownError
+	var faulty *profile.ModelError
 	switch {
 	case errors.As(err, &unknown):
 		return notFound(call, "profile", unknown.ID, err)
-	case errors.Is(err, profile.ErrAmbiguous), errors.Is(err, profile.ErrNoKey):
+	case errors.Is(err, profile.ErrAmbiguous), errors.Is(err, profile.ErrNoKey), errors.Is(err, profile.ErrFull), errors.As(err, &faulty):
 		return invalid(call, err)
 	}
 	return err
