@@ -44,10 +44,11 @@ func (h *House) claim(ctx context.Context, k key.Key) (release func(), err error
 }
 
 // Delete ends what runs in a session, and removes its conversation for good and what was told of it. The numbers of
-// its stream and the ids of its turns stay used. The error is an *UnknownError, ErrClosed, or of store or ledger.
+// its stream and the ids of its turns stay used. Before anything is gone, told is called with the number of the last
+// event; nil for nothing. The error is an *UnknownError, ErrClosed, or of store or ledger.
 //
 // Rules: OUP-SESSION-016, OUP-SESSION-017, OUP-SESSION-018.
-func (h *House) Delete(ctx context.Context, k key.Key) error {
+func (h *House) Delete(ctx context.Context, k key.Key, told func(last int64)) error {
 	release, err := h.claim(ctx, k)
 	if err != nil {
 		return err
@@ -71,6 +72,13 @@ func (h *House) Delete(ctx context.Context, k key.Key) error {
 		h.mu.Lock()
 		delete(h.sessions, k.String())
 		h.mu.Unlock()
+	}
+	if told != nil {
+		window, err := h.o.Ledger.Window(ctx, k.String())
+		if err != nil {
+			return err
+		}
+		told(window.Head)
 	}
 	if _, err := h.o.Store.Delete(ctx, info.ID); err != nil {
 		return err

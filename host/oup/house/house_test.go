@@ -83,7 +83,7 @@ func TestStart_usesAnIDOnce(t *testing.T) {
 		if _, err := s.Start(t.Context(), live.Turn{ID: turn(1), Text: "one"}); !errors.As(err, &used) {
 			t.Errorf("the id of an ended turn: %v", err)
 		}
-		if err := r.Delete(t.Context(), parse(t, chat)); err != nil {
+		if err := r.Delete(t.Context(), parse(t, chat), nil); err != nil {
 			t.Fatal(err)
 		}
 		s = r.session(chat) // the id stays used

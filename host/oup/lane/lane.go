@@ -57,6 +57,7 @@ type Lane struct {
 
 	mu       sync.Mutex
 	position int64
+	last     int64 // number of the event that it ends behind; 0 while that is open
 	moved    chan struct{}
 }
 
@@ -113,6 +114,23 @@ func (l *Lane) advance(seq int64) {
 	l.moved = make(chan struct{})
 }
 
+// finish lets the lane end by itself behind an event.
+func (l *Lane) finish(last int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.last = last
+	if l.position >= last {
+		l.cancel()
+	}
+}
+
+// finished reports whether an event is behind the end.
+func (l *Lane) finished(seq int64) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.last != 0 && seq > l.last
+}
+
 // flush waits until the lane is behind an event, or has ended.
 func (l *Lane) flush(ctx context.Context, seq int64) {
 	for {
@@ -150,10 +168,13 @@ func (l *Lane) run(ctx context.Context) {
 			return
 		}
 		for _, stored := range page {
-			if !l.guarded(ctx, func() bool { return l.tell(ctx, stored) }) {
+			if l.finished(stored.Seq) || !l.guarded(ctx, func() bool { return l.tell(ctx, stored) }) {
 				return
 			}
 			l.advance(stored.Seq)
+			if l.finished(stored.Seq + 1) {
+				return
+			}
 		}
 	}
 }

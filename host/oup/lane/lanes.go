@@ -92,6 +92,27 @@ func (l *Lanes) Leave(session string) {
 	}
 }
 
+// finish lets the lane of a session, if there is one, end behind an event; then the session is not open here any more.
+// The channel is closed by then, and nil without a lane.
+func (l *Lanes) finish(session string, last int64) (ended <-chan struct{}) {
+	lane := l.Of(session)
+	if lane == nil {
+		return nil
+	}
+	lane.finish(last)
+	left := make(chan struct{})
+	go func() {
+		defer close(left)
+		<-lane.done
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.lanes[session] == lane {
+			delete(l.lanes, session)
+		}
+	}()
+	return left
+}
+
 // End ends all lanes, and those that are made later. It returns when none tells anything any more.
 func (l *Lanes) End() {
 	l.mu.Lock()
@@ -130,6 +151,27 @@ func (b *Book) Of(c *rpc.Connection) *Lanes {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.lanes[c]
+}
+
+// Finish lets every lane of a session end behind an event: nobody has it open any more. It waits for the lane of one
+// connection, so that what is answered there next comes behind that event, or until the context ends; nobody waits for
+// others, who may read slowly.
+func (b *Book) Finish(ctx context.Context, one *Lanes, session string, last int64) {
+	b.mu.Lock()
+	var mine <-chan struct{}
+	for _, lanes := range b.lanes {
+		if ended := lanes.finish(session, last); lanes == one {
+			mine = ended
+		}
+	}
+	b.mu.Unlock()
+	if mine == nil {
+		return
+	}
+	select {
+	case <-mine:
+	case <-ctx.Done():
+	}
 }
 
 // Spread tells what is not stored to whoever has a session open now, where the features there allow it. It never

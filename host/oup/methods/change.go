@@ -67,7 +67,9 @@ func (r *Rows) remove(ctx context.Context, call *rpc.Call, _ oupwire.SessionDele
 		err = r.Tasks.Forget(session) // so that none tells anything behind the deletion
 	}
 	if err == nil {
-		err = r.House.Delete(ctx, call.Scope.Session)
+		err = r.House.Delete(ctx, call.Scope.Session, func(last int64) {
+			r.Lanes.Finish(ctx, r.Lanes.Of(call.Connection), session, last) // whoever has it open is told how it ended
+		})
 	}
 	if err != nil {
 		return oupwire.EmptyResult{}, r.fail(call, err)

@@ -568,6 +568,38 @@ func TestDelete(t *testing.T) {
 	c.turn(sessionA, 2, "afresh")
 }
 
+// TestDelete_answersBehindTheLastEvent covers OUP-SESSION-017 and OUP-TURN-009: the end of what ran comes in front of the
+// answer, and what is made under the same key later comes to nobody who has not opened it.
+func TestDelete_answersBehindTheLastEvent(t *testing.T) {
+	w := newWorld(t)
+	c := w.stdio().hello()
+	seen := 0
+	for n := range 20 {
+		other := w.stdio().hello().open(sessionA)
+		c.open(sessionA).start(sessionA, 2*n, "wait")
+		<-w.reached
+		c.do(oupwire.MethodSessionDelete, params{"session_id": sessionA}, nil)
+		frames := c.all()
+		if !slices.ContainsFunc(frames[seen:], func(f *frame) bool { return strings.Contains(f.text, `"turn_terminal"`) }) {
+			t.Fatalf("the end of turn %d is not told in front of the answer", 2*n)
+		}
+		seen = len(frames)
+		if outcome := other.terminal(2 * n); outcome != "interrupted" {
+			t.Errorf("turn %d %s", 2*n, outcome)
+		}
+		c.open(sessionA).turn(sessionA, 2*n+1, "afresh")
+		other.do(oupwire.MethodConfigCapabilitiesList, params{}, nil)
+		if slices.ContainsFunc(other.all(), func(f *frame) bool { return strings.Contains(f.text, turnID(2*n+1)) }) {
+			t.Fatal("a fresh session is told to who had the deleted one open")
+		}
+		other.close()
+		if slices.ContainsFunc(c.all()[seen:], func(f *frame) bool { return strings.Contains(f.text, turnID(2*n)) }) {
+			t.Fatal("the deleted session is told of behind the answer")
+		}
+		seen = len(c.all())
+	}
+}
+
 // TestHydrate_rightBehindTheStart reads a session in the write that starts its turn: what the user said is there,
 // wherever it is stored by then.
 func TestHydrate_rightBehindTheStart(t *testing.T) {
