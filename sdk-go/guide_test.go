@@ -105,13 +105,14 @@ func compile(t *testing.T, blocks []block) string {
 		"go mod tidy\ngo vet ./...\ngo test ./...\n")
 }
 
-// inModule runs a script in a folder of its own module, without the network: what it needs, this module has.
+// inModule runs a script in a folder of its own module. Its go mod tidy asks for the modules that only tests of
+// dependencies use, once.
 func inModule(t *testing.T, folder string, path []string, script string) string {
 	t.Helper()
 	shell := exec.Command("bash", "-c", "set -eu\n"+script)
 	shell.Dir = folder
 	path = append(path, os.Getenv("PATH"))
-	shell.Env = append(os.Environ(), "PATH="+strings.Join(path, string(filepath.ListSeparator)), "GOFLAGS=-mod=mod", "GOPROXY=off")
+	shell.Env = append(os.Environ(), "PATH="+strings.Join(path, string(filepath.ListSeparator)), "GOFLAGS=-mod=mod")
 	output, err := shell.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, output)
