@@ -279,6 +279,20 @@ func TestPlaces_areToldWithoutChangingThem(t *testing.T) {
 	if got := probe("/etc"); got["root_escape"] != true || got["banned_root"] != "/etc" || got["writable"] != false {
 		t.Errorf("/etc is %v", got)
 	}
+	near := map[string]string{o.DataDir: o.DataDir, filepath.Join(o.DataDir, "none"): o.DataDir, filepath.Join(o.DataDir, "tasks"): o.DataDir, root: root}
+	if link := filepath.Join(root, "link"); os.Symlink(o.DataDir, link) == nil { // not everybody may make one
+		near[link] = o.DataDir
+	}
+	for path, banned := range near {
+		got := probe(path)
+		if got["root_escape"] != true || got["banned_root"] != banned || got["writable"] != false {
+			t.Errorf("%s, where no session may be opened, is %v", path, got)
+		}
+		params, _ := json.Marshal(map[string]string{"session_id": "local:near", "cwd": path})
+		if _, failure := c.call(oupwire.MethodSessionOpen, string(params)); failure == nil {
+			t.Errorf("a session works in %s", path)
+		}
+	}
 	policy := filepath.Join(o.Workspace, ".octos-workspace.toml")
 	for text, want := range map[string]string{"kind = \"coding\"\n": `"kind":"coding","parse_error":null,"present":true`, "kind = \n": `"kind":null,"parse_error":"1:`} {
 		if err := os.WriteFile(policy, []byte(text), 0o600); err != nil {

@@ -170,6 +170,9 @@ func (h *House) Store() *session.Store { return h.o.Store }
 // Workspace is the root of the default workspace.
 func (h *House) Workspace() string { return h.o.Workspace }
 
+// Private is the directory that the server keeps its data in; empty for none.
+func (h *House) Private() string { return h.o.Private }
+
 // Find returns the session that has a key. The error is an *UnknownError, ErrClosed, or of the store.
 func (h *House) Find(ctx context.Context, k key.Key) (*live.Session, error) {
 	s, _, err := h.load(ctx, k, func() error { return &UnknownError{Key: k.String()} })

@@ -2,6 +2,7 @@ package services
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -50,7 +51,7 @@ func (r *Rows) probe(_ context.Context, call *rpc.Call, p oupwire.OnboardingWork
 		}
 	}
 	for _, path := range []string{filepath.Clean(expanded), real} {
-		if root := place.Banned(path); root != "" {
+		if root := r.banned(path); root != "" {
 			result.RootEscape, result.BannedRoot = true, wirejson.Some(root)
 		}
 	}
@@ -59,6 +60,23 @@ func (r *Rows) probe(_ context.Context, call *rpc.Call, p oupwire.OnboardingWork
 		result.WorkspacePolicy = policyOf(real)
 	}
 	return result, nil
+}
+
+// banned is why no session that names a path works there: the directory of the system, or of the server, that it lies
+// in or around. Empty: one may.
+func (r *Rows) banned(path string) string {
+	if root := place.Banned(path); root != "" {
+		return root
+	}
+	own := r.House.Private()
+	if own == "" || !filepath.IsAbs(path) {
+		return ""
+	}
+	var near *place.Error
+	if errors.As(place.Apart(path, own), &near) {
+		return near.Banned
+	}
+	return ""
 }
 
 // maxPath bounds a path, in bytes: none of any system is longer.
