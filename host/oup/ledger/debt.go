@@ -5,13 +5,8 @@ import (
 	"errors"
 	"slices"
 	"sync"
-	"time"
-)
 
-const (
-	// firstRetry is how long a debt waits before it is tried again; each time that fails doubles it, up to lastRetry.
-	firstRetry = time.Second
-	lastRetry  = 16 * time.Second
+	"github.com/octet-dev/octet/host/oup/again"
 )
 
 // debts are events that have to be told and could not be stored yet, by stream, in their order.
@@ -20,20 +15,26 @@ type debts struct {
 
 	mu     sync.Mutex
 	events map[string][]Event
-	delay  time.Duration // of the attempt that is planned; 0 while none is
-	stop   func() bool   // takes that attempt back
 	closed bool
+
+	plan again.Plan // its lock is taken in front of the other
 }
 
 // Owe takes over events that have to be told and that Append could not store: they are tried again until they are on
 // disk, and come in front of whatever is appended to their streams later. One that its subject refuses is dropped. If
 // the ledger closes before, they are lost.
 func (l *Ledger) Owe(events ...Event) {
-	d := &l.debts
+	if l.debts.add(events) {
+		l.debts.plan.Want()
+	}
+}
+
+// add reports whether anything is owed.
+func (d *debts) add(events []Event) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
-		return
+		return false
 	}
 	for _, e := range events {
 		if checkEvent(e) == nil {
@@ -41,9 +42,14 @@ func (l *Ledger) Owe(events ...Event) {
 			d.events[e.Stream] = append(d.events[e.Stream], e)
 		}
 	}
-	if d.delay == 0 && len(d.events) > 0 {
-		l.plan(firstRetry)
-	}
+	return len(d.events) > 0
+}
+
+// left reports whether anything is owed.
+func (d *debts) left() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.events) > 0
 }
 
 // Owes reports whether events of a stream are not stored yet.
@@ -97,13 +103,7 @@ func (l *Ledger) paid(stream string, n int) {
 	delete(d.events, stream)
 }
 
-// plan has debts tried again. The caller holds the lock of the debts.
-func (l *Ledger) plan(delay time.Duration) {
-	l.debts.delay = delay
-	l.debts.stop = l.after(delay, l.retry)
-}
-
-// retry stores what can be stored, and is planned again for the rest.
+// retry stores what can be stored.
 func (l *Ledger) retry() {
 	d := &l.debts
 	d.mu.Lock()
@@ -114,15 +114,6 @@ func (l *Ledger) retry() {
 	d.mu.Unlock()
 	for _, stream := range streams {
 		_ = l.Settle(background, stream) // whoever owes it has said why
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	switch {
-	case d.closed:
-	case len(d.events) == 0:
-		d.delay = 0
-	default:
-		l.plan(min(2*d.delay, lastRetry))
 	}
 }
 
@@ -139,10 +130,8 @@ func (l *Ledger) forgive(stream string) {
 func (l *Ledger) writeOff() {
 	d := &l.debts
 	d.mu.Lock()
-	defer d.mu.Unlock()
 	d.closed = true
 	clear(d.events)
-	if d.delay != 0 {
-		d.stop()
-	}
+	d.mu.Unlock()
+	d.plan.Close()
 }

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/octet-dev/octet/generated/oupwire"
+	"github.com/octet-dev/octet/host/oup/again"
 )
 
 // Step says what an event means for its subject. Begins and Ends may come together.
@@ -101,7 +102,6 @@ type Ledger struct {
 	path    string
 	retain  int64
 	now     func() time.Time
-	after   func(time.Duration, func()) (stop func() bool)
 	lock    *lock
 	writer  *sql.DB
 	readers *sql.DB
@@ -137,14 +137,12 @@ func (o Options) Open(ctx context.Context, directory string) (_ *Ledger, err err
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.After == nil {
-		o.After = func(delay time.Duration, do func()) func() bool { return time.AfterFunc(delay, do).Stop }
-	}
 	l := &Ledger{
-		path: filepath.Join(directory, fileName), retain: int64(max(o.Retain, oupwire.LedgerRingEvents)), now: o.Now, after: o.After,
+		path: filepath.Join(directory, fileName), retain: int64(max(o.Retain, oupwire.LedgerRingEvents)), now: o.Now,
 		requests: make(chan *request, waitingRequests), written: make(chan struct{}), done: make(chan struct{}),
 		feeds: map[string]*feed{}, debts: debts{events: map[string][]Event{}},
 	}
+	l.debts.plan = again.Plan{Try: l.retry, Left: l.debts.left, After: o.After}
 	if l.lock, err = lockDirectory(directory); err != nil {
 		return nil, err
 	}

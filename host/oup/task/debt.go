@@ -2,14 +2,8 @@ package task
 
 import (
 	"sync"
-	"time"
-)
 
-const (
-	// firstRetry is how long a record waits that could not be stored; each time that fails again doubles it, up to
-	// lastRetry.
-	firstRetry = time.Second
-	lastRetry  = 16 * time.Second
+	"github.com/octet-dev/octet/host/oup/again"
 )
 
 // debts are records that could not be stored. They are what their tasks are until they are on disk, where an older one
@@ -21,9 +15,9 @@ type debts struct {
 
 	mu      sync.Mutex
 	records map[string]map[string]Record // by session and id
-	delay   time.Duration                // of the attempt that is planned; 0 while none is
-	stop    func() bool                  // takes that attempt back
 	closed  bool
+
+	plan again.Plan // its lock is taken in front of the last one
 }
 
 // keep stores what a task is. If that fails, it is tried again until it is on disk or the supervisor is closed.
@@ -33,19 +27,26 @@ func (s *Supervisor) keep(r Record) error {
 	defer d.paying.RUnlock()
 	err := s.save(&r)
 	d.mu.Lock()
-	defer d.mu.Unlock()
 	if err == nil {
 		d.drop(r.Session, r.ID)
-		return nil
+	} else {
+		if d.records[r.Session] == nil {
+			d.records[r.Session] = map[string]Record{}
+		}
+		d.records[r.Session][r.ID] = r
 	}
-	if d.records[r.Session] == nil {
-		d.records[r.Session] = map[string]Record{}
-	}
-	d.records[r.Session][r.ID] = r
-	if d.delay == 0 && !d.closed {
-		s.plan(firstRetry)
+	d.mu.Unlock()
+	if err != nil {
+		d.plan.Want()
 	}
 	return err
+}
+
+// left reports whether anything is owed.
+func (d *debts) left() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.records) > 0
 }
 
 // owed is what a task is whose record is not on disk.
@@ -77,13 +78,7 @@ func (s *Supervisor) forgive(session, id string) {
 	d.drop(session, id)
 }
 
-// plan has debts tried again. The caller holds the lock of the debts.
-func (s *Supervisor) plan(delay time.Duration) {
-	s.debts.delay = delay
-	s.debts.stop = s.options.After(delay, s.retry)
-}
-
-// retry stores what can be stored, and is planned again for the rest.
+// retry stores what can be stored.
 func (s *Supervisor) retry() {
 	d := &s.debts
 	d.paying.Lock()
@@ -95,15 +90,6 @@ func (s *Supervisor) retry() {
 		return
 	}
 	_ = s.pay() // whoever owes it has said why
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	switch {
-	case d.closed:
-	case len(d.records) == 0:
-		d.delay = 0
-	default:
-		s.plan(min(2*d.delay, lastRetry))
-	}
 }
 
 // pay stores what is owed, and returns why something could not be. The caller has paying for itself.
@@ -135,10 +121,8 @@ func (s *Supervisor) settle() error {
 	d := &s.debts
 	d.mu.Lock()
 	d.closed = true
-	if d.delay != 0 {
-		d.stop()
-	}
 	d.mu.Unlock()
+	d.plan.Close()
 	d.paying.Lock()
 	defer d.paying.Unlock()
 	return s.pay()

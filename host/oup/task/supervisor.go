@@ -17,6 +17,7 @@ import (
 
 	"github.com/octet-dev/octet/generated/oupwire"
 	"github.com/octet-dev/octet/generated/wirejson"
+	"github.com/octet-dev/octet/host/oup/again"
 	"github.com/octet-dev/octet/host/oup/shelf"
 	"github.com/octet-dev/octet/host/tool/builtin"
 )
@@ -80,9 +81,6 @@ func Open(o Options) (*Supervisor, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.After == nil {
-		o.After = func(delay time.Duration, f func()) func() bool { return time.AfterFunc(delay, f).Stop }
-	}
 	if o.Log == nil {
 		o.Log = func(error) {}
 	}
@@ -92,7 +90,9 @@ func Open(o Options) (*Supervisor, error) {
 	}
 	s := &Supervisor{options: o, shelf: kept, working: map[string]map[string]*worker{}}
 	s.debts.records = map[string]map[string]Record{}
+	s.debts.plan = again.Plan{Try: s.retry, Left: s.debts.left, After: o.After}
 	if err := s.settleOrphans(); err != nil {
+		s.debts.plan.Close()
 		return nil, errors.Join(err, kept.Close())
 	}
 	return s, nil
