@@ -147,7 +147,7 @@ func Open(ctx context.Context, o Options) (_ *Assembly, err error) {
 	handlers := with(rows.Handlers(), a.services(o))
 	a.Server, err = server.New(server.Options{
 		Handlers: handlers, Features: features, Reasons: reasons(handlers), Gate: gate, Lanes: lanes, Shutdown: o.Shutdown, Log: o.Log,
-		Outbox: transport.OutboxOptions{Grace: o.Grace},
+		Spell: rows.Spell, Outbox: transport.OutboxOptions{Grace: o.Grace},
 	})
 	return a, err
 }

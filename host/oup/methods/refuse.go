@@ -12,6 +12,8 @@ import (
 	"github.com/octet-dev/octet/host/oup/pending"
 	"github.com/octet-dev/octet/host/oup/place"
 	"github.com/octet-dev/octet/host/oup/rpc"
+	"github.com/octet-dev/octet/host/oup/storage"
+	"github.com/octet-dev/octet/host/session"
 )
 
 // kinds are the words for details that are no more than a word.
@@ -51,14 +53,35 @@ func featureRequired(call *rpc.Call, member, feature string) *rpc.Error {
 	return e
 }
 
-// fail spells what went wrong below as the protocol has it. What it does not know is a fault of the server.
+// fail spells what went wrong below as the protocol has it. What it does not know, and what the disk is to blame for, is
+// for the log too.
 func (r *Rows) fail(call *rpc.Call, err error) error {
-	for _, spell := range []func(*rpc.Call, error) *rpc.Error{unknown, cursor, turn, question, approval, workspace, owner} {
-		if e := spell(call, err); e != nil {
+	if storage.Trouble(err) != "" {
+		return err
+	}
+	if e := spell(call, err); e != nil {
+		return e
+	}
+	return err
+}
+
+// Spell makes an error of any handler one for the client, or nil.
+func (r *Rows) Spell(call *rpc.Call, err error) *rpc.Error {
+	if trouble := storage.Trouble(err); trouble != "" {
+		e := rpc.Fail(oupwire.ErrRuntimeNotReady, call.Method+": "+trouble)
+		e.Data = oupwire.RuntimeUnavailableErrorData{Method: wirejson.Some(call.Method)}
+		return e
+	}
+	return spell(call, err)
+}
+
+func spell(call *rpc.Call, err error) *rpc.Error {
+	for _, of := range []func(*rpc.Call, error) *rpc.Error{unknown, cursor, turn, question, approval, workspace, owner} {
+		if e := of(call, err); e != nil {
 			return e
 		}
 	}
-	return err
+	return nil
 }
 
 func detailed(call *rpc.Call, code wirejson.ErrorCode, err error, data wirejson.Encoder) *rpc.Error {
@@ -68,14 +91,16 @@ func detailed(call *rpc.Call, code wirejson.ErrorCode, err error, data wirejson.
 }
 
 func unknown(call *rpc.Call, err error) *rpc.Error {
-	var session *house.UnknownError
+	var missing *house.UnknownError
 	var turn *live.UnknownTurnError
 	var closed *live.UnavailableError
 	switch {
-	case errors.As(err, &session):
-		return detailed(call, oupwire.ErrUnknownSession, err, oupwire.UnknownSessionErrorData{SessionID: session.Key})
+	case errors.As(err, &missing):
+		return detailed(call, oupwire.ErrUnknownSession, err, oupwire.UnknownSessionErrorData{SessionID: missing.Key})
 	case errors.As(err, &turn):
 		return detailed(call, oupwire.ErrUnknownTurn, err, oupwire.UnknownTurnErrorData{TurnID: turn.Turn})
+	case errors.Is(err, session.ErrNotFound) && call.Scope.Session.String() != "": // it was deleted just now
+		return unknown(call, &house.UnknownError{Key: call.Scope.Session.String()})
 	case errors.Is(err, live.ErrRetired): // it is being deleted
 		return detailed(call, oupwire.ErrUnknownSession, err, oupwire.UnknownSessionErrorData{SessionID: call.Scope.Session.String()})
 	case errors.As(err, &closed), errors.Is(err, house.ErrClosed):

@@ -53,7 +53,10 @@ type Options struct {
 	Closed func(transport.Info) map[string]negotiation.Refusal
 	// Admit judges a request whose params keep their model, in front of its handler, and fills in the scope of the
 	// call. An *Error is answered as it is. Nil lets all pass.
-	Admit    func(ctx context.Context, call *Call, params []byte) error
+	Admit func(ctx context.Context, call *Call, params []byte) error
+	// Spell makes an error of a handler one for the client; nil, also as its result, says no more than that the server
+	// failed.
+	Spell    func(*Call, error) *Error
 	Outbox   transport.OutboxOptions
 	Later    int           // requests of one connection that may wait beside the others; 64
 	Patience time.Duration // how long Deliver waits for a client that does not read; 30 s
@@ -67,6 +70,7 @@ type Dispatcher struct {
 	outbox   transport.OutboxOptions
 	closed   func(transport.Info) map[string]negotiation.Refusal
 	admit    func(context.Context, *Call, []byte) error
+	spell    func(*Call, error) *Error
 	later    int
 	patience time.Duration
 	log      func(error)
@@ -92,11 +96,14 @@ func New(o Options) (*Dispatcher, error) {
 		server: &negotiation.Server{
 			Features: slices.Clone(o.Features), Methods: slices.Sorted(maps.Keys(o.Handlers)), Reasons: maps.Clone(o.Reasons),
 		},
-		handlers: maps.Clone(o.Handlers), outbox: o.Outbox, closed: o.Closed, admit: o.Admit,
+		handlers: maps.Clone(o.Handlers), outbox: o.Outbox, closed: o.Closed, admit: o.Admit, spell: o.Spell,
 		later: cmp.Or(o.Later, defaultLater), patience: cmp.Or(o.Patience, defaultPatience), log: o.Log,
 	}
 	if d.log == nil {
 		d.log = func(error) {}
+	}
+	if d.spell == nil {
+		d.spell = func(*Call, error) *Error { return nil }
 	}
 	d.outbox.Lossy = lossy
 	return d, nil
@@ -339,8 +346,12 @@ func (c *Connection) settle(call *Call, result wirejson.Encoder, err error) {
 	}
 }
 
-// fault logs what went wrong inside and tells the client no more than that it did.
+// fault logs what went wrong inside and tells the client no more than it may know.
 func (c *Connection) fault(call *Call, err error) {
 	c.dispatcher.log(fmt.Errorf("oup request %s: %w", call.Method, err))
-	call.told = c.send(failure(&call.ID, Fail(oupwire.ErrInternalError, call.Method+": the server failed; see its log")))
+	told := c.dispatcher.spell(call, err)
+	if told == nil {
+		told = Fail(oupwire.ErrInternalError, call.Method+": the server failed; see its log")
+	}
+	call.told = c.send(failure(&call.ID, told))
 }

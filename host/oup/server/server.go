@@ -29,6 +29,8 @@ type Options struct {
 	Lanes    *lane.Book // the same that the handlers use
 	// Shutdown ends the program; it is called once, some time after a client asked for it. Nil: no client may.
 	Shutdown func()
+	// Spell is that of rpc.Options.
+	Spell func(*rpc.Call, error) *rpc.Error
 	// Left is called behind the end of a connection; nil for nothing.
 	Left func(*rpc.Connection)
 
@@ -77,7 +79,7 @@ func New(o Options) (*Server, error) {
 	var err error
 	s.dispatcher, err = rpc.New(rpc.Options{
 		Features: o.Features, Handlers: handlers, Reasons: o.Reasons, Closed: o.Gate.Closed, Admit: o.Gate.Admit,
-		Outbox: o.Outbox, Log: o.Log,
+		Outbox: o.Outbox, Spell: o.Spell, Log: o.Log,
 	})
 	return s, err
 }
