@@ -3,11 +3,15 @@ package assembly_test
 import (
 	"database/sql"
 	"errors"
+	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/octet-dev/octet/generated/oupwire"
+	"github.com/octet-dev/octet/host/oup/task"
 )
 
 // execute changes a file of the data directory behind the server's back.
@@ -60,5 +64,55 @@ func TestFullDisk_isToldAsThat(t *testing.T) {
 	c.ok(oupwire.MethodSessionFork, `{"session_id":"local:here","new_chat_id":"child"}`)
 	if got := c.ok(oupwire.MethodTurnStart, turn); got["accepted"] != true {
 		t.Errorf("once there is room a turn gives %v", got)
+	}
+}
+
+// TestOpen_onAFullDisk: what was at work when the last server died does not keep the next one from opening.
+func TestOpen_onAFullDisk(t *testing.T) {
+	o := options(t, t.TempDir())
+	d := open(t, o)
+	c := d.connect()
+	c.ok(oupwire.MethodSessionOpen, `{"session_id":"local:here"}`)
+	started, err := d.Tasks.Start(task.Spec{Session: "local:here", Command: "true", Workspace: o.Workspace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for r := started; !r.Terminal(); runtime.Gosched() {
+		if r, err = d.Tasks.Get("local:here", started.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.close()
+	// The record as a kill leaves it.
+	records, err := filepath.Glob(filepath.Join(d.data, "tasks", "*", started.ID+".json"))
+	if err != nil || len(records) != 1 {
+		t.Fatalf("the records are %v, %v", records, err)
+	}
+	text, err := os.ReadFile(records[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	running := strings.Replace(string(text), `"State":"completed"`, `"State":"running"`, 1)
+	if err := os.WriteFile(records[0], []byte(running), 0o600); err != nil || running == string(text) {
+		t.Fatalf("the record is %s, %v", text, err)
+	}
+	d.execute("ledger.db", `CREATE TRIGGER full BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'full'); END`)
+	d = open(t, o)
+	if r, err := d.Tasks.Get("local:here", started.ID); err != nil || r.State != oupwire.TaskRuntimeStateFailed || r.Error != "orphaned_by_restart" {
+		t.Errorf("the task is %+v, %v", r, err)
+	}
+	if !d.Ledger.Owes("local:here") {
+		t.Error("nobody tells the end of the task later")
+	}
+	d.execute("ledger.db", `DROP TRIGGER full`)
+	c = d.connect()
+	c.ok(oupwire.MethodSessionOpen, `{"session_id":"local:here","after":{"stream":"local:here","seq":0}}`)
+	limit := time.Now().Add(time.Minute)
+	for told := false; !told; {
+		text, err := c.Read()
+		if err != nil || time.Now().After(limit) {
+			t.Fatalf("the end of the task is not told: %v", err)
+		}
+		told = strings.Contains(string(text), oupwire.MethodTaskUpdated) && strings.Contains(string(text), started.ID) && strings.Contains(string(text), `"failed"`)
 	}
 }

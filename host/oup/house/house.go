@@ -15,6 +15,7 @@ import (
 	"github.com/octet-dev/octet/generated/oupwire"
 	"github.com/octet-dev/octet/generated/wirejson"
 	"github.com/octet-dev/octet/host/engine"
+	"github.com/octet-dev/octet/host/oup/again"
 	"github.com/octet-dev/octet/host/oup/key"
 	"github.com/octet-dev/octet/host/oup/ledger"
 	"github.com/octet-dev/octet/host/oup/live"
@@ -50,6 +51,8 @@ type Options struct {
 	// Most bounds the sessions in memory; 0: oupwire.LedgerSessionsInMemory.
 	Most int
 	Now  func() time.Time // nil: time.Now
+	// After calls a function once later, and returns what takes that back; nil: time.AfterFunc.
+	After func(time.Duration, func()) (stop func() bool)
 }
 
 // House is an open house. Its methods may be called from any goroutine.
@@ -61,6 +64,8 @@ type House struct {
 	making   map[string]chan struct{} // keys for which a session is being made or deleted
 	engines  map[Place]*opened
 	closed   bool
+
+	left leftovers // of the process before
 
 	sweeping sync.WaitGroup
 	ending   chan struct{}
@@ -127,7 +132,7 @@ type ExistsError struct{ Key string }
 func (e *ExistsError) Error() string { return fmt.Sprintf("there is a session %q", e.Key) }
 
 // Open clears up what the last process has left, and opens the house. When it returns, every turn that was running
-// then has its one end in the ledger.
+// then has its one end in the ledger; where the disk does not take that, it has it before anybody gets its session.
 //
 // Rules: OUP-LEDGER-008, OUP-LEDGER-009, OUP-LEDGER-010.
 func Open(ctx context.Context, o Options) (*House, error) {
@@ -154,7 +159,10 @@ func Open(ctx context.Context, o Options) (*House, error) {
 	h := &House{
 		o: o, sessions: map[string]*live.Session{}, making: map[string]chan struct{}{}, engines: map[Place]*opened{}, ending: make(chan struct{}),
 	}
+	h.left.of = map[string][]ledger.Running{}
+	h.left.plan = again.Plan{Try: h.settleAll, Left: func() bool { return len(h.left.sessions()) > 0 }, After: o.After}
 	if err := h.clearUp(ctx); err != nil {
+		h.left.plan.Close()
 		return nil, err
 	}
 	h.sweeping.Go(h.sweep)
@@ -240,6 +248,9 @@ func (h *House) load(ctx context.Context, k key.Key, create func() error) (s *li
 		return nil, false, err
 	}
 	defer release()
+	if err := h.settleLeft(ctx, k.String()); err != nil {
+		return nil, false, err
+	}
 	info, err := h.o.Store.Keyed(ctx, k.String())
 	if errors.Is(err, session.ErrNotFound) {
 		if err := create(); err != nil {
@@ -356,6 +367,7 @@ func (h *House) Close(limit time.Duration) {
 	}
 	h.closed = true
 	close(h.ending)
+	h.left.plan.Close()
 	engines := maps.Clone(h.engines)
 	h.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), limit)

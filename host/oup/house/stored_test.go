@@ -18,7 +18,13 @@ import (
 // disk changes the ledger of a place as if its disk were full, or had room again.
 func (p *place) disk(query string) {
 	p.t.Helper()
-	db, err := sql.Open("sqlite", filepath.Join(p.directory, "ledger.db"))
+	p.execute("ledger.db", query)
+}
+
+// execute changes a file of a place behind its back.
+func (p *place) execute(name, query string) {
+	p.t.Helper()
+	db, err := sql.Open("sqlite", filepath.Join(p.directory, name))
 	if err != nil {
 		p.t.Fatal(err)
 	}

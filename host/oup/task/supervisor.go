@@ -119,15 +119,24 @@ func (s *Supervisor) settleOrphans() error {
 				r.Artifacts = artifacts(root)
 				_ = root.Close()
 			}
-			if err := s.save(r); err != nil {
-				return err
-			}
-			if err := s.options.Tell(session, oupwire.MethodTaskUpdated, r.Update()); err != nil {
-				return err
-			}
+			s.settleOrphan(r)
 		}
 	}
 	return nil
+}
+
+// settleOrphan stores and tells the end of a task. Where the disk takes neither now, both come later: whoever asks is
+// answered meanwhile as if they were there.
+func (s *Supervisor) settleOrphan(r *Record) {
+	if err := s.keep(*r); err != nil {
+		s.options.Log(fmt.Errorf("the end of task %s is stored later: %w", r.ID, err))
+	}
+	if err := s.options.Tell(r.Session, oupwire.MethodTaskUpdated, r.Update()); err != nil {
+		s.options.Log(fmt.Errorf("the end of task %s is told later: %w", r.ID, err))
+		if s.options.Later != nil {
+			s.options.Later(r.Session, oupwire.MethodTaskUpdated, r.Update())
+		}
+	}
 }
 
 // stored reads the records of a session, oldest first. One that is damaged is told to the log and left out.
