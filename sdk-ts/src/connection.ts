@@ -22,7 +22,7 @@ import type { DynamicTools } from "./dynamic-tools.js";
 import type { BadEnvelope, Message } from "./envelope.js";
 import { classify } from "./envelope.js";
 import { FrameFault, SchemaMismatch } from "./errors.js";
-import { frame, FrameReader, isBlank } from "./frames.js";
+import { FrameReader, isBlank } from "./frames.js";
 import type { Port } from "./open-session.js";
 import { OpenSession, resultText } from "./open-session.js";
 import type { ErrorName } from "./refusal.js";
@@ -36,8 +36,11 @@ import { NO_SOURCES } from "./source.js";
 
 /** What a session does to its surroundings. None of the functions may throw. */
 export interface Sink {
-  /** Takes one frame, LF included. Frames go out in the order of the calls. */
-  write(frame: Uint8Array): void;
+  /**
+   * Takes one frame as text, without its LF. Frames go out in the order of the calls. Returns false, and takes
+   * nothing, where it has more UTF-8 bytes than the bound.
+   */
+  write(text: string, bound: number): boolean;
   /** Resolves when the sink wants more frames. */
   ready(): Promise<void>;
   /** Takes one line for people. */
@@ -83,7 +86,10 @@ export class Connection {
     this.frames = new FrameReader({ bound: this.bound, strict: this.dialect.strict });
   }
 
-  /** Takes bytes of the host as they arrive, and serves every frame that is complete. Never throws. */
+  /**
+   * Takes bytes of the host as they arrive, and serves every frame that is complete. Never throws. The bytes are the
+   * caller's again when this returns.
+   */
   receive(chunk: Uint8Array): void {
     if (this.reading()) {
       this.frames.push(chunk);
@@ -390,18 +396,7 @@ export class Connection {
 
   /** Reports whether the text fitted a frame and was sent. */
   private send(text: string): boolean {
-    if (this.phase === "ended") {
-      return true;
-    }
-    try {
-      this.sink.write(frame(text, this.bound));
-      return true;
-    } catch (fault) {
-      if (fault instanceof RangeError) {
-        return false;
-      }
-      throw fault;
-    }
+    return this.phase === "ended" || this.sink.write(text, this.bound);
   }
 }
 

@@ -1,7 +1,7 @@
 /**
  * Bytes to frames. A frame is what stands in front of an LF; how long one may be is the caller's bound,
- * which may change between two frames. There is no other limit, and no more than the bound plus one chunk
- * is ever kept.
+ * which may change between two frames. There is no other limit, and no more than twice the bound and one
+ * chunk is ever kept.
  */
 
 import { FrameFault } from "./errors.js";
@@ -21,14 +21,18 @@ export interface FrameOptions {
   readonly strict: boolean;
 }
 
+const NOTHING = new Uint8Array(0);
+
 /** Cuts a byte stream into frames. Not usable after it has thrown. */
 export class FrameReader {
   private readonly strict: boolean;
   private bound: number;
-  private readonly chunks: Uint8Array[] = [];
-  /** Chunks in front of this index, and bytes in front of `at` in the chunk under it, hold no LF. */
-  private scanned = 0;
-  private length = 0;
+  /** The chunk at hand, of which the bytes in front of `at` are done. */
+  private chunk: Uint8Array = NOTHING;
+  private at = 0;
+  /** The bytes that came before, of a frame whose LF is still to come, in memory that is used again. */
+  private head: Uint8Array = NOTHING;
+  private headLength = 0;
 
   constructor(options: FrameOptions) {
     this.bound = options.bound;
@@ -40,53 +44,59 @@ export class FrameReader {
     this.bound = bound;
   }
 
-  /** Takes bytes as they arrive. The reader keeps the chunk until its frames were returned. */
+  /** Takes bytes as they arrive. They are the caller's again as soon as `next` has returned undefined. */
   push(chunk: Uint8Array): void {
-    if (chunk.length > 0) {
-      this.chunks.push(chunk);
-    }
+    const open = this.chunk.subarray(this.at);
+    this.chunk = open.length === 0 ? chunk : join(open, chunk);
+    this.at = 0;
   }
 
   /**
-   * Returns the next frame without its LF, or undefined until more bytes arrive. The frame is the caller's;
-   * it may share memory with the chunk it came from. Throws FrameFault.
+   * Returns the next frame without its LF, or undefined until more bytes arrive. The frame is lent until the reader is
+   * used again. Throws FrameFault.
    */
   next(): Uint8Array | undefined {
-    for (;;) {
-      const chunk = this.chunks[this.scanned];
-      if (chunk === undefined) {
-        this.checkLength(this.length);
-        return undefined;
-      }
-      const end = chunk.indexOf(LF);
-      if (end < 0) {
-        this.scanned++;
-        this.length += chunk.length;
-        this.checkLength(this.length);
-        continue;
-      }
-      this.checkLength(this.length + end);
-      return this.check(this.take(chunk, end));
+    const { chunk, at } = this;
+    const end = chunk.indexOf(LF, at);
+    if (end < 0) {
+      this.keep(chunk.length);
+      this.chunk = NOTHING;
+      this.at = 0;
+      this.checkLength(this.headLength);
+      return undefined;
     }
+    this.checkLength(this.headLength + end - at);
+    if (this.headLength === 0) {
+      this.at = end + 1;
+      return this.check(chunk.subarray(at, end));
+    }
+    this.keep(end);
+    this.at = end + 1;
+    const whole = this.head.subarray(0, this.headLength);
+    this.headLength = 0;
+    return this.check(whole);
   }
 
   /** Tells the reader that no byte follows. Throws FrameFault if a frame was left open; white space is none unless framing is strict. */
   end(): void {
-    if (this.length > 0 && (this.strict || !this.chunks.every(isBlank))) {
-      throw new FrameFault(`stream ends after ${String(this.length)} bytes without a line feed: end every frame with one`);
+    this.keep(this.chunk.length);
+    if (this.headLength > 0 && (this.strict || !isBlank(this.head.subarray(0, this.headLength)))) {
+      throw new FrameFault(`stream ends after ${String(this.headLength)} bytes without a line feed: end every frame with one`);
     }
   }
 
-  private take(last: Uint8Array, end: number): Uint8Array {
-    const head = this.chunks.splice(0, this.scanned + 1).slice(0, -1);
-    if (end + 1 < last.length) {
-      this.chunks.unshift(last.subarray(end + 1));
+  /** Copies what the chunk holds in front of a place. */
+  private keep(end: number): void {
+    const part = this.chunk.subarray(this.at, end);
+    const length = this.headLength + part.length;
+    if (length > this.head.length) {
+      const grown = new Uint8Array(Math.max(length, 2 * this.head.length));
+      grown.set(this.head.subarray(0, this.headLength));
+      this.head = grown;
     }
-    const tail = last.subarray(0, end);
-    const length = this.length;
-    this.scanned = 0;
-    this.length = 0;
-    return head.length === 0 ? tail : join(head, tail, length + end);
+    this.head.set(part, this.headLength);
+    this.headLength = length;
+    this.at = end;
   }
 
   private checkLength(length: number): void {
@@ -106,14 +116,10 @@ export class FrameReader {
   }
 }
 
-function join(head: readonly Uint8Array[], tail: Uint8Array, length: number): Uint8Array {
-  const whole = new Uint8Array(length);
-  let at = 0;
-  for (const part of head) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  whole.set(tail, at);
+function join(first: Uint8Array, second: Uint8Array): Uint8Array {
+  const whole = new Uint8Array(first.length + second.length);
+  whole.set(first);
+  whole.set(second, first.length);
   return whole;
 }
 
@@ -124,13 +130,8 @@ export function isBlank(frame: Uint8Array): boolean {
 
 const UTF8 = new TextEncoder();
 
-/**
- * Makes a frame of a text, LF included. Throws a RangeError if the text has more UTF-8 bytes than the bound.
- */
-export function frame(text: string, bound: number): Uint8Array {
+/** Makes a frame of a text, LF included; undefined where the text has more UTF-8 bytes than the bound. */
+export function frame(text: string, bound: number): Uint8Array | undefined {
   const bytes = UTF8.encode(`${text}\n`);
-  if (bytes.length - 1 > bound) {
-    throw new RangeError(`frame of ${String(bytes.length - 1)} bytes: the bound in force is ${String(bound)}`);
-  }
-  return bytes;
+  return bytes.length - 1 > bound ? undefined : bytes;
 }

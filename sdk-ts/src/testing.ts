@@ -92,6 +92,8 @@ export interface CallResult {
   readonly metadata: JsonValue | undefined;
 }
 
+const UTF8 = new TextEncoder();
+
 interface Waiting {
   readonly resolve: (result: JsonValue) => void;
   readonly reject: (reason: Error) => void;
@@ -133,8 +135,12 @@ export class TestHost {
       end = resolve;
     });
     this.connection = new Connection(extension.service(), {
-      write: (bytes) => {
-        this.receive(bytes);
+      write: (text, bound) => {
+        const bytes = frame(text, bound);
+        if (bytes !== undefined) {
+          this.receive(bytes);
+        }
+        return bytes !== undefined;
       },
       ready: () => Promise.resolve(),
       sources,
@@ -272,7 +278,7 @@ export class TestHost {
   /** Sends one frame: a value as canonical JSON, or a text as it stands, with an LF behind it. */
   send(message: JsonObject | string): void {
     const text = typeof message === "string" ? message : writeJson(message, feature.MAX_JSON_DEPTH);
-    this.sendBytes(frame(text, Number.POSITIVE_INFINITY));
+    this.sendBytes(UTF8.encode(`${text}\n`));
   }
 
   /** Sends bytes as they stand. */

@@ -75,7 +75,7 @@ test("frames", async () => {
         for (let at = 0; at < bytes.length; at += (size % 9) + 1) {
           reader.push(bytes.subarray(at, at + (size % 9) + 1));
           for (let frame = reader.next(); frame !== undefined; frame = reader.next()) {
-            got.push(frame);
+            got.push(Uint8Array.from(frame));
           }
         }
         reader.end();
@@ -121,7 +121,7 @@ async function session(api: Api, bytes: Buffer): Promise<void> {
   const service = equip(new ExtensionDefinition({ api, uses: "all", runtimeCommands: true })).service();
   const said: string[] = [];
   const connection = new Connection(service, {
-    write: (frame) => said.push(decodeUtf8(frame)),
+    write: (text) => said.push(text) > 0,
     ready: () => Promise.resolve(),
     log: () => undefined,
     end: () => undefined,
@@ -137,7 +137,7 @@ async function session(api: Api, bytes: Buffer): Promise<void> {
   connection.abandon("the test ends");
   assert.ok(said.length > 0);
   for (const line of said) {
-    assert.match(line, /^\{.*\}\n$/u);
+    assert.match(line, /^\{.*\}$/u);
     JSON.parse(line);
   }
 }

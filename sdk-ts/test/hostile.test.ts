@@ -26,7 +26,7 @@ class Held {
     const extension = equip(new ExtensionDefinition({ api, uses: "all", runtimeCommands: true }));
     const service = extension.service();
     this.connection = new Connection(service, {
-      write: (bytes) => this.frames.push(JSON.parse(new TextDecoder().decode(bytes)) as JsonObject),
+      write: (text) => this.frames.push(JSON.parse(text) as JsonObject) > 0,
       ready: () => Promise.resolve(),
       log: () => undefined,
       end: () => {

@@ -63,8 +63,8 @@ function surviveStrayErrors(sink: ProcessSink): void {
 
 function read(connection: Connection, sink: ProcessSink): void {
   const stdin = reserveStdin();
-  stdin.on("data", (chunk: Buffer) => {
-    connection.receive(chunk);
+  stdin.start((bytes) => {
+    connection.receive(bytes);
     if (sink.busy) {
       stdin.pause();
       void sink.ready().then(() => {
@@ -82,7 +82,7 @@ function read(connection: Connection, sink: ProcessSink): void {
     connection.abandon(`standard input is gone: ${error.message}`);
   });
   stdin.on("close", () => {
-    if (!stdin.readableEnded) {
+    if (!stdin.ended) {
       connection.abandon("standard input is gone: this process closed it, which belongs to the SDK");
     }
   });

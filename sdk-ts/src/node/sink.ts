@@ -12,6 +12,14 @@ const UNDELIVERED = 1;
 /** Bytes from which on frames do not wait for others that may go out with them. */
 const FULL_BATCH = 1 << 14;
 
+/** Room for a batch: a full one, and a long frame behind it. */
+const BATCH_ROOM = 1 << 16;
+
+/** Most UTF-8 bytes of one UTF-16 unit. */
+const MAX_UNIT_BYTES = 3;
+
+const LF = 0x0a;
+
 /** Writes the frames of one session. Exits the process when the session has ended and the last frame is out. */
 export class ProcessSink implements Sink {
   readonly scratch = processScratch;
@@ -20,8 +28,22 @@ export class ProcessSink implements Sink {
   private pending = 0;
   private full = false;
   /** Frames that go out together: one write costs more than many answers. */
-  private batch: Uint8Array[] = [];
+  private batch = Buffer.allocUnsafeSlow(BATCH_ROOM);
   private batched = 0;
+  private readonly flush = (): void => {
+    const bytes = this.batch.subarray(0, this.batched);
+    this.batched = 0;
+    if (bytes.length > 0) {
+      this.hand(bytes);
+      if (this.pending > 0) {
+        this.batch = Buffer.allocUnsafeSlow(BATCH_ROOM);
+      }
+    }
+  };
+  private readonly handed = (): void => {
+    this.pending--;
+    this.exitWhenFlushed();
+  };
   private status: number | undefined;
   private waiting: (() => void)[] = [];
 
@@ -38,17 +60,25 @@ export class ProcessSink implements Sink {
     process.stderr.on("error", () => undefined);
   }
 
-  write(frame: Uint8Array): void {
-    if (this.batch.push(frame) === 1) {
-      // Runs behind every answer that is ready now, and in front of the next read.
-      process.nextTick(() => {
-        this.flush();
-      });
+  write(text: string, bound: number): boolean {
+    const at = this.batched;
+    if (text.length * MAX_UNIT_BYTES >= this.batch.length - at) {
+      return this.writeLong(text, bound);
     }
-    this.batched += frame.length;
+    const length = this.batch.write(text, at);
+    if (length > bound) {
+      return false;
+    }
+    this.batch[at + length] = LF;
+    this.batched = at + length + 1;
+    if (at === 0) {
+      // Runs behind every answer that is ready now, and in front of the next read.
+      process.nextTick(this.flush);
+    }
     if (this.batched >= FULL_BATCH) {
       this.flush();
     }
+    return true;
   }
 
   ready(): Promise<void> {
@@ -80,19 +110,20 @@ export class ProcessSink implements Sink {
     }, EXIT_MS / 2);
   }
 
-  private flush(): void {
-    const [first] = this.batch;
-    if (first === undefined) {
-      return;
+  /** Writes a frame for which the batch may have no room. */
+  private writeLong(text: string, bound: number): boolean {
+    const bytes = Buffer.from(`${text}\n`);
+    if (bytes.length - 1 > bound) {
+      return false;
     }
-    const bytes = this.batch.length === 1 ? first : Buffer.concat(this.batch, this.batched);
-    this.batch = [];
-    this.batched = 0;
+    this.flush();
+    this.hand(bytes);
+    return true;
+  }
+
+  private hand(bytes: Uint8Array): void {
     this.pending++;
-    this.full = !this.out.write(bytes, () => {
-      this.pending--;
-      this.exitWhenFlushed();
-    });
+    this.full = !this.out.write(bytes, this.handed);
   }
 
   private release(): void {

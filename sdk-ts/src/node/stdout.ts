@@ -5,18 +5,37 @@
  * the descriptors and takes only the stream objects away from the process.
  */
 
-import { closeSync, constants, createWriteStream, fstatSync, openSync, readFileSync } from "node:fs";
+import { closeSync, constants, createWriteStream, fstatSync, openSync, readFileSync, writeSync } from "node:fs";
+import type { OnReadOpts, SocketConstructorOpts } from "node:net";
 import { Socket } from "node:net";
 import { devNull } from "node:os";
 import { Readable } from "node:stream";
 
 /** The one way that leads to standard output. */
 export interface Output {
-  /** Writes bytes; the callback reports what became of them. False asks to wait for the drain. */
+  /**
+   * Writes bytes, which are the caller's again once `done` was called; that may be before this returns. False asks
+   * to wait for the drain.
+   */
   write(bytes: Uint8Array, done: (error?: Error | null) => void): boolean;
   on(event: "error", listener: (error: Error) => void): unknown;
   on(event: "drain", listener: () => void): unknown;
 }
+
+/** The one way on which standard input arrives. */
+export interface Input {
+  /** Hands on bytes from now on. They are lent: once `take` has returned, others stand in their place. */
+  start(take: (bytes: Uint8Array) => void): void;
+  pause(): void;
+  resume(): void;
+  /** Whether everything was read. */
+  readonly ended: boolean;
+  on(event: "end" | "close", listener: () => void): unknown;
+  on(event: "error", listener: (error: Error) => void): unknown;
+}
+
+/** Bytes that are read at one time, as many as a pipe holds. */
+const READ_BYTES = 1 << 16;
 
 /** Where the system shows the descriptors of this process. */
 const DESCRIPTORS: Readonly<Partial<Record<string, string>>> = { linux: "/proc/self/fd", darwin: "/dev/fd" };
@@ -26,7 +45,7 @@ const directory = DESCRIPTORS[process.platform];
 const WRITE = constants.O_WRONLY | constants.O_APPEND | constants.O_NOCTTY;
 
 let output: Output | undefined;
-let input: Readable | undefined;
+let input: Input | undefined;
 
 /**
  * Takes standard output away from the process: from now on `console.log`, `process.stdout.write` and, where the
@@ -49,10 +68,10 @@ export function reserveStdout(): Output {
 }
 
 /** Takes standard input away from the process, which finds nothing there from now on. The same one when called again. */
-export function reserveStdin(): Readable {
+export function reserveStdin(): Input {
   if (input === undefined) {
     const descriptor = moveInput();
-    input = descriptor === undefined ? process.stdin : new Socket({ fd: descriptor, readable: true, writable: false });
+    input = descriptor === undefined ? new StreamInput(process.stdin) : new PipeInput(descriptor);
     if (descriptor === undefined) {
       Object.defineProperty(process, "stdin", { configurable: true, enumerable: true, value: Readable.from([]) });
     }
@@ -118,7 +137,85 @@ function replace(number: number, path: string, flags: number): void {
 }
 
 function writer(descriptor: number): Output {
-  return fstatSync(descriptor).isFIFO()
-    ? new Socket({ fd: descriptor, readable: false, writable: true })
-    : createWriteStream("", { fd: descriptor, autoClose: false });
+  return fstatSync(descriptor).isFIFO() ? new PipeOutput(descriptor) : createWriteStream("", { fd: descriptor, autoClose: false });
+}
+
+/** A pipe: what has room in it is written on the spot, and a stream waits for the room that the rest needs. */
+class PipeOutput implements Output {
+  private readonly stream: Socket;
+
+  constructor(private readonly descriptor: number) {
+    this.stream = new Socket({ fd: descriptor, readable: false, writable: true });
+  }
+
+  write(bytes: Uint8Array, done: (error?: Error | null) => void): boolean {
+    let written = 0;
+    // What waits already goes first.
+    if (this.stream.writableLength === 0 && !this.stream.destroyed) {
+      try {
+        written = writeSync(this.descriptor, bytes);
+      } catch (fault) {
+        if ((fault as NodeJS.ErrnoException).code !== "EAGAIN") {
+          this.stream.destroy(fault as Error);
+        }
+      }
+      if (written === bytes.length) {
+        done();
+        return true;
+      }
+    }
+    return this.stream.write(bytes.subarray(written), done);
+  }
+
+  on(event: "error" | "drain", listener: (error: Error) => void): void {
+    this.stream.on(event, listener);
+  }
+}
+
+/** Any stream. */
+class StreamInput implements Input {
+  constructor(protected readonly stream: Readable) {}
+
+  start(take: (bytes: Uint8Array) => void): void {
+    this.stream.on("data", take);
+  }
+
+  pause(): void {
+    this.stream.pause();
+  }
+
+  resume(): void {
+    this.stream.resume();
+  }
+
+  get ended(): boolean {
+    return this.stream.readableEnded;
+  }
+
+  on(event: "end" | "close" | "error", listener: (error: Error) => void): void {
+    this.stream.on(event, listener);
+  }
+}
+
+/** A pipe that is read into one piece of memory, again and again. */
+class PipeInput extends StreamInput {
+  private take: ((bytes: Uint8Array) => void) | undefined;
+
+  constructor(descriptor: number) {
+    const buffer = Buffer.allocUnsafeSlow(READ_BYTES);
+    const callback = (count: number): boolean => {
+      this.take?.(count === buffer.length ? buffer : buffer.subarray(0, count));
+      return true;
+    };
+    // The types have this option at `connect` alone.
+    const options: SocketConstructorOpts & { readonly onread: OnReadOpts } = { fd: descriptor, readable: true, writable: false, onread: { buffer, callback } };
+    super(new Socket(options));
+    // It reads by itself from the start, also where nobody takes it yet.
+    this.stream.pause();
+  }
+
+  override start(take: (bytes: Uint8Array) => void): void {
+    this.take = take;
+    this.stream.resume();
+  }
 }

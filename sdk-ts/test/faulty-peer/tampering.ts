@@ -74,8 +74,9 @@ export class Peer {
 
   async run(): Promise<void> {
     const see = (data: Uint8Array): Buffer => this.incoming(this.chunk(Buffer.from(data)));
-    const write = (frame: Uint8Array): void => {
-      this.outgoing(Buffer.from(frame));
+    const write = (text: string): boolean => {
+      this.outgoing(Buffer.from(`${text}\n`));
+      return true;
     };
     const ends = (): boolean => this.ended();
     const receive = Reflect.get(Connection.prototype, "receive");
