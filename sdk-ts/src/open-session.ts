@@ -143,7 +143,7 @@ export class OpenSession implements Link {
     const { name, context, sessionLeaf } = work;
     const scope = new RunningRequest({ id, method, name, context, link: this, dynamicTools: this.dynamicTools, sessionLeaf });
     this.active.set(id, scope);
-    void this.run(scope, work);
+    this.run(scope, work);
   }
 
   /** Takes a cancellation of the host, for a request of either side. */
@@ -230,25 +230,48 @@ export class OpenSession implements Link {
     };
   }
 
-  /** Runs a handler to its end. Never rejects: whatever the handler does becomes an answer. */
-  private async run(scope: RunningRequest, work: Work): Promise<void> {
-    let text: string | undefined;
-    let error: WireError | undefined;
+  /** Runs a handler. Never throws: whatever it does becomes an answer, on the spot where it does not wait. */
+  private run(scope: RunningRequest, work: Work): void {
+    let reply: unknown;
     try {
-      text = await this.answer(scope, work);
+      reply = work.run(scope);
+      if (isThenable(reply)) {
+        void this.wait(scope, work, reply);
+        return;
+      }
+    } catch (fault) {
+      this.conclude(scope, work, () => this.failure(work, fault));
+      return;
+    }
+    this.conclude(scope, work, () => this.encode(work, reply));
+  }
+
+  private async wait(scope: RunningRequest, work: Work, waited: PromiseLike<unknown>): Promise<void> {
+    let reply: unknown;
+    try {
+      reply = await waited;
+    } catch (fault) {
+      this.conclude(scope, work, () => this.failure(work, fault));
+      return;
+    }
+    this.conclude(scope, work, () => this.encode(work, reply));
+  }
+
+  /** Answers a request whose handler has come to its end with the result that `encode` gives, or with what it throws. */
+  private conclude(scope: RunningRequest, work: Work, encode: () => string): void {
+    let text: string;
+    try {
+      text = encode();
     } catch (fault) {
       this.log(`${work.label}: ${describe(fault)}`);
-      error = fault instanceof HandlerFault ? this.dialect.broken() : this.errorOf(fault);
-    }
-    if (text === undefined) {
+      const error = fault instanceof HandlerFault ? this.dialect.broken() : this.errorOf(fault);
       this.settle(scope, "cancelled", undefined, () => {
-        this.port.refuse(scope.id, error ?? this.dialect.broken());
+        this.port.refuse(scope.id, error);
       });
       return;
     }
-    const answer = text;
     this.settle(scope, "settled", undefined, () => {
-      this.sendResult(scope, work, answer);
+      this.sendResult(scope, work, text);
     });
   }
 
@@ -260,23 +283,19 @@ export class OpenSession implements Link {
     return fault instanceof TooLarge ? this.dialect.tooLarge(message) : this.dialect.error("internal_error", message, undefined);
   }
 
-  /** Returns the encoded result. Throws HandlerFault, or LocalProtocolError for a value that cannot be sent. */
-  private async answer(scope: RunningRequest, work: Work): Promise<string> {
-    let reply: unknown;
-    try {
-      reply = await work.run(scope);
-    } catch (fault) {
-      if (work.failure === undefined && isA(fault, Refusal)) {
-        throw fault;
-      }
-      if (work.failure === undefined) {
-        throw new HandlerFault(fault);
-      }
-      if (!isA(fault, ToolError) && !isA(fault, CancelledError)) {
-        this.log(`${work.label} threw: ${describe(fault)}`);
-      }
-      return work.failure(failureText(fault));
+  /** Encodes what a handler threw. Throws HandlerFault, or a Refusal, where failures are error answers. */
+  private failure(work: Work, fault: unknown): string {
+    if (work.failure === undefined) {
+      throw isA(fault, Refusal) ? fault : new HandlerFault(fault);
     }
+    if (!isA(fault, ToolError) && !isA(fault, CancelledError)) {
+      this.log(`${work.label} threw: ${describe(fault)}`);
+    }
+    return work.failure(failureText(fault));
+  }
+
+  /** Encodes what a handler returned. Throws LocalProtocolError for a value that cannot be sent. */
+  private encode(work: Work, reply: unknown): string {
     try {
       return work.encode(reply);
     } catch (fault) {
@@ -378,6 +397,11 @@ function failureText(fault: unknown): string {
   const text = message === undefined || message === "" ? `the tool failed: ${readable(() => fault) ?? UNREADABLE}` : message;
   const { read } = new TextEncoder().encodeInto(text, new Uint8Array(MAX_FAILURE_BYTES));
   return text.slice(0, read).toWellFormed();
+}
+
+/** Whether a handler returned something to wait for. Throws what the value throws. */
+function isThenable(reply: unknown): reply is PromiseLike<unknown> {
+  return ((typeof reply === "object" && reply !== null) || typeof reply === "function") && "then" in reply && typeof reply.then === "function";
 }
 
 /** Whether something thrown is of a class; a proxy may refuse to tell. */
