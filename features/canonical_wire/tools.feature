@@ -115,13 +115,20 @@ Feature: Methods and tool calls
     And the answer has /result/is_error = true or absent
 
   @EXT03-TOOL-014
-  Scenario: The id of a running call is used again
+  Scenario Outline: The id of a running call is used again
     Given the extension is ready
     And a call is running
-    When the host sends the line {"id":«running»,"jsonrpc":"2.0","method":"conform/probe","params":{}}
+    When the host sends the line {"id":«running»,"jsonrpc":"2.0","method":"<method>","params":<params>}
     Then the extension answers with the error invalid_request
+    And the running call is undisturbed
     And the host cancels the running call
     And the running call is answered
+
+    Examples:
+      | method        | params                                                      |
+      | conform/probe | {}                                                          |
+      | tool/call     | {"arguments":«arguments»,"context":«context»,"name":«tool»} |
+      | shutdown      | {}                                                          |
 
   @EXT03-LIMIT-001 @EXT03-ORDER-005
   Scenario: As many calls at once as were agreed

@@ -134,7 +134,7 @@ func (p *peer) dispatchCanonical(m map[string]json.RawMessage, hasID bool) {
 		return
 	}
 	p.overdue()
-	if p.live[key(id)] != nil && !p.ignores("live-id") || p.opt.own[key(id)] != nil && p.does("one-id-space") {
+	if p.live[key(id)] != nil && !p.ignores("live-id") && !p.does(serveUnderLiveID+method) || p.opt.own[key(id)] != nil && p.does("one-id-space") {
 		p.failure(id, "invalid_request", nil)
 		return
 	}

@@ -43,6 +43,7 @@ var canonicalToolFaults = []Fault{
 	ignoring("tool-name-length", "vague-about-length", "EXT03-TOOL-012", "answers a long tool name with invalid_params"),
 	ignoring("arguments", "takes-any-arguments", "EXT03-TOOL-013", "runs a tool with arguments its schema forbids"),
 	ignoring("live-id", "overwrites-live-id", "EXT03-TOOL-014", "serves a request under the id of a running call"),
+	doing(serveUnderLiveID+toolCall, "overwrites-live-call", "EXT03-TOOL-014", "serves a call under the id of a running call, and refuses everything else there"),
 	doing("low-concurrency", "low-concurrency", "EXT03-LIMIT-001", "refuses the second call that comes along with the first"),
 	doing("drop-second-call", "drops-second-call", "EXT03-ORDER-005", "never answers the second call"),
 	doing("busy-shutdown", "busy-shutdown", "EXT03-LIMIT-003", "counts shutdown towards the bound on requests"),

@@ -22,6 +22,8 @@ var featureOrderFaults = []Fault{
 	on(current, "EXT04-ORDER-003", "vague-about-second-initialize", "refuses a second initialize with an error of its own", acting("vague-second-initialize")),
 	on(frozen, "EXT04-ORDER-004", "takes-used-id", "lets a request take the place of the running call that has its id", acting("replace-live-id")),
 	on(middle, "EXT04-ORDER-004", "drops-used-id", "passes over a request under the id of a running call", acting("drop-live-id")),
+	on(current, "EXT04-ORDER-004", "serves-call-under-live-id", "serves a call under the id of a running call, whose place it takes", acting(serveUnderLiveID+featurewire.MethodToolCall)),
+	on(middle, "EXT04-ORDER-004", "shuts-down-under-live-id", "shuts down for a request that has the id of a running call", acting(serveUnderLiveID+featurewire.MethodShutdown)),
 	on(current, "EXT04-ORDER-004", "ends-call-of-used-id", "ends the running call whose id is used again", acting("forget-first-of-id")),
 	on(middle, "EXT04-ORDER-005", "says-initialized", "says that it is initialized, as clients of language servers do", moment("initialized", func(p *peer) {
 		p.notify("initialized", obj{})

@@ -112,9 +112,13 @@ func (p *peer) notifiedFeature(method string, params json.RawMessage) {
 	}
 }
 
+// serveUnderLiveID begins the name of an act: to serve requests of the method that follows under the id of a running
+// call, whose place they take.
+const serveUnderLiveID = "serve-under-live-id "
+
 func (p *peer) dispatchFeature(id json.RawMessage, method string, params json.RawMessage) {
 	p.burst = p.burst && method == featurewire.MethodToolCall
-	if p.live[key(id)] != nil {
+	if p.live[key(id)] != nil && !p.does(serveUnderLiveID+method) {
 		p.usedAgain(id)
 		return
 	}

@@ -35,14 +35,20 @@ Feature: Who may say what when
     And the extension goes on serving
 
   @EXT04-ORDER-004
-  Scenario: The id of a running call is used again
+  Scenario Outline: The id of a running call is used again
     Given the extension is ready
     And a call is running
-    When the host sends the line {"id":«running»,"jsonrpc":"2.0","method":"conform/probe","params":{}}
+    When the host sends the line {"id":«running»,"jsonrpc":"2.0","method":"<method>","params":<params>}
     And the extension answers with an error
     And the running call is undisturbed
     And the host asks for shutdown
     Then the running call is answered
+
+    Examples:
+      | method        | params                                                      |
+      | conform/probe | {}                                                          |
+      | tool/call     | {"arguments":«arguments»,"context":«context»,"name":«tool»} |
+      | shutdown      | {}                                                          |
 
   @EXT04-ORDER-005
   Scenario: Methods of a conversation
@@ -53,11 +59,16 @@ Feature: Who may say what when
     Then no frame breaks a rule of this scenario
 
   @EXT04-ORDER-006
-  Scenario: The refusal of an id that is in use
+  Scenario Outline: The refusal of an id that is in use
     Given the extension is ready
     And a call is running
-    When the host sends the line {"id":«running»,"jsonrpc":"2.0","method":"conform/probe","params":{}}
+    When the host sends the line {"id":«running»,"jsonrpc":"2.0","method":"<method>","params":<params>}
     Then the extension answers with the error invalid_request
+
+    Examples:
+      | method        | params                                                      |
+      | conform/probe | {}                                                          |
+      | tool/call     | {"arguments":«arguments»,"context":«context»,"name":«tool»} |
 
   @EXT04-ORDER-007
   Scenario: Initialize behind a request that came too early

@@ -109,6 +109,22 @@ func TestMonitor_letsCancellationsCross(t *testing.T) {
 	}
 }
 
+// What is refused because its id is in use changes nothing: not even shutdown ends anything.
+func TestMonitor_takesNothingFromARefusedID(t *testing.T) {
+	const call = `> {"id":7,"jsonrpc":"2.0","method":"tool/call","params":{"arguments":{},"name":"a"}}`
+	const refusal = `< {"error":{"code":-32600,"message":"Invalid Request"},"id":7,"jsonrpc":"2.0"}`
+	const answer = `< {"id":7,"jsonrpc":"2.0","result":{"content":[{"text":"a","type":"text"}],"is_error":false}}`
+	for _, method := range []string{"tool/call", "shutdown"} {
+		again := fmt.Sprintf(`> {"id":7,"jsonrpc":"2.0","method":%q,"params":{}}`, method)
+		got := watch(t, "0.4", nil, fmt.Sprintf(selected, ""), call, again, refusal,
+			`> {"id":8,"jsonrpc":"2.0","method":"conform/probe","params":{}}`,
+			`< {"error":{"code":-32601,"message":"conform/probe"},"id":8,"jsonrpc":"2.0"}`, answer)
+		if len(got) > 0 {
+			t.Errorf("%s under an id that is in use: %q, want nothing", method, got)
+		}
+	}
+}
+
 func TestMonitor_allowsNullIDsOnlyBehindUnreadableLines(t *testing.T) {
 	const answer = `< {"error":{"code":-32600,"message":"Invalid Request"},"id":null,"jsonrpc":"2.0"}`
 	for _, test := range []struct {

@@ -189,14 +189,17 @@ func (m *Monitor) asked(f wire.Frame) {
 func (m *Monitor) issue(t tree, method string) {
 	id, params := t.get("id").spelled(), t.get("params")
 	r := m.issued[id]
-	if r == nil || !r.live() {
-		r = &issued{method: method, params: params, asked: count(r), answered: count(r)}
+	used := r != nil && r.live()
+	if !used {
+		r = &issued{method: method, params: params, asked: count(r), answered: count(r), behind: m.closing}
 		m.issued[id] = r
 	}
 	r.asked++
 	m.requests++
 	r.number = m.requests
-	r.behind = m.closing
+	if used {
+		return // It deserves a refusal, and the one that runs stays what it is.
+	}
 	switch method {
 	case dialect.Initialize:
 		if m.phase == silent {

@@ -28,6 +28,11 @@ func (w *World) sendsLine(text string) error {
 		return err
 	}
 	w.remember(b)
+	if w.reused {
+		if err := w.room(1); err != nil {
+			return err
+		}
+	}
 	return w.send(b)
 }
 
