@@ -155,6 +155,7 @@ type peer struct {
 type rest struct {
 	stage    *stage // of its play; nil for none
 	scratch  string // a directory that the host shares with it
+	kept     []byte // frames for its next write
 	owner    json.RawMessage
 	waiting  map[string]func(result json.RawMessage) // its own requests, by id
 	asked    int
@@ -294,7 +295,9 @@ func (p *peer) write(what string, m obj) {
 	}
 	frame := append(encode(m), '\n')
 	if p.frame != nil {
-		frame = p.frame(p, what, frame)
+		if frame = p.frame(p, what, frame); len(frame) == 0 {
+			return
+		}
 	}
 	p.raw(frame)
 }

@@ -43,11 +43,10 @@ var variants = []Fault{
 			fmt.Fprint(p.log, strings.Repeat("verbose ", 1<<17))
 		}
 	}}),
-	variant(current, "asks-and-withdraws", "asks during a call and withdraws the question before it is answered", moment("call "+ToolEcho, func(p *peer) {
-		own := "q-" + strconv.Itoa(p.served)
-		p.confirm(own, p.last)
-		p.notify(featurewire.MethodCancelRequest, obj{"id": own, "reason": "no longer of interest"})
-	})),
+	variant(current, "asks-and-withdraws", "asks during a call and withdraws the question before it is answered", moment("call "+ToolEcho, askAndWithdraw)),
+	variant(middle, "asks-and-withdraws-in-one-write", "asks during a call, withdraws the question and answers the call in one write", quirk{
+		acts: when("call "+ToolEcho, askAndWithdraw), frame: untilAnswer,
+	}),
 	variant(middle, "says-little", "leaves out every member that may be left out", quirk{message: sayLittle}),
 	variant(current, "says-much", "writes null for what it does not have, and members of its own", quirk{message: sayMuch}),
 	variant(current, "escapes-everything", "writes its members in another order and all text in ASCII", framing(escapeEverything)),
@@ -66,6 +65,23 @@ func speakAtOnce(p *peer) {
 	if p.frozen() {
 		p.confirm("c-1", "")
 	}
+}
+
+func askAndWithdraw(p *peer) {
+	own := "q-" + strconv.Itoa(p.served)
+	p.confirm(own, p.last)
+	p.notify(featurewire.MethodCancelRequest, obj{"id": own, "reason": "no longer of interest"})
+}
+
+// untilAnswer keeps a question and its withdrawal back for the write of what comes next.
+func untilAnswer(p *peer, what string, b []byte) []byte {
+	p.kept = append(p.kept, b...)
+	if what == featurewire.MethodConfirmationRequest || what == featurewire.MethodCancelRequest {
+		return nil
+	}
+	all := p.kept
+	p.kept = nil
+	return all
 }
 
 // sayLittle leaves out what is optional.

@@ -204,24 +204,35 @@ func (w *World) callWaits() error {
 			return err
 		}
 	}
+	if len(w.host.Waiting()) > 0 {
+		return nil // in no call; see noCallRuns
+	}
 	return w.orOmitted(notApplicable("the extension asks nothing of its host in the calls that are known"))
 }
 
-// waitsForHost goes on until the extension waits for its host or a call is over, and reports whether it waits. What it
-// waits for may have been asked before the call, which is over all the same when its answer is taken here.
+// noCallRuns ends a scenario that needs a running call where there is none. An extension may wait for its host outside
+// of calls, or behind a call that did not wait with it.
+func (w *World) noCallRuns() error {
+	if len(w.host.Waiting()) > 0 {
+		return notApplicable("the extension waits for its host in no call that is known")
+	}
+	return w.orOmitted(errored("no call is running"))
+}
+
+// waitsForHost goes on until the extension waits for its host while a call runs or the call is over, and reports whether
+// it runs and waits. What it waits for may have been asked before the call.
 func (w *World) waitsForHost(call string) (bool, error) {
 	for {
 		m, err := w.conv.Await(func(m subject.Message) bool {
 			return m.Method != "" && m.ID != "" || m.IsResponse() && m.ID == call
 		}, w.setup.Patience.Answer)
-		over := err == nil && m.IsResponse()
-		if over {
-			w.settle(call)
-		}
 		waits := len(w.host.Waiting()) > 0
 		switch {
-		case waits || over:
-			return waits, nil
+		case err == nil && m.IsResponse():
+			w.settle(call)
+			return false, nil
+		case waits:
+			return true, nil
 		case err != nil:
 			return false, missing(w.wait("the answer to call "+call, err))
 		}

@@ -78,7 +78,7 @@ func (w *World) replace(word, rest string) (string, error) {
 		return w.last, nil
 	case "running":
 		if len(w.running) == 0 {
-			return "", w.orOmitted(errored("no call is running"))
+			return "", w.noCallRuns()
 		}
 		w.last = w.running[0]
 		return w.last, nil

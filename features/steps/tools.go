@@ -175,7 +175,7 @@ func (w *World) everyCallAnswered() error {
 // runningCall expects the call that runs to be answered, or to run on.
 func (w *World) runningCall(what string) error {
 	if len(w.running) == 0 {
-		return w.orOmitted(errored("no call is running"))
+		return w.noCallRuns()
 	}
 	if what == "answered" {
 		w.last = w.running[0]
@@ -203,7 +203,7 @@ func (w *World) cancelsCall(which string) error {
 		return w.cancelsNext()
 	case "the running call":
 		if len(w.running) == 0 {
-			return w.orOmitted(errored("no call is running"))
+			return w.noCallRuns()
 		}
 		w.last = w.running[0]
 	}

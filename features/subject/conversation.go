@@ -86,34 +86,42 @@ func Converse(run Running, rec *wire.Recorder, observer Observer, respond Respon
 func (c *Conversation) read() {
 	defer close(c.readDone)
 	lines := wire.NewSplitter(c.gate, MaxFrame)
-	var asked []Message // since everything that had been read was answered
+	var together []Message // what one read brought, as far as it holds whole lines
 	for {
 		payload, ended, err := lines.Next()
 		if err != nil {
 			c.change(func() { c.ended = true })
 			return
 		}
-		m := read(c.record(wire.FromSubject, payload, ended))
-		if asked = append(asked, m); !lines.Waiting() {
-			// Not before: a slow host would find all of them unanswered, too.
-			for _, m := range asked {
-				c.answer(m)
-			}
-			asked = asked[:0]
+		if together = append(together, read(c.record(wire.FromSubject, payload, ended))); lines.Waiting() {
+			continue // A slow host would find all of them unanswered, too.
 		}
+		for _, m := range together {
+			c.answer(m)
+		}
+		// Not before: whoever has seen a message may count on the host having taken it.
 		c.change(func() {
-			if !ended && len(payload) == MaxFrame {
-				c.pieces++
+			for _, m := range together {
+				c.keep(m)
 			}
-			// Behind its first piece a line without end says nothing new.
-			if len(c.inbox) >= maxInbox || c.held+len(payload) > maxInboxBytes || !ended && c.pieces > 1 {
-				c.lost++
-				return
-			}
-			c.held += len(payload)
-			c.inbox = append(c.inbox, m)
 		})
+		together = together[:0]
 	}
+}
+
+// keep puts a message into the inbox. It is called with the lock.
+func (c *Conversation) keep(m Message) {
+	size := len(m.Frame.Bytes)
+	if !m.Frame.Ended && m.Frame.Size == MaxFrame {
+		c.pieces++
+	}
+	// Behind its first piece a line without end says nothing new.
+	if len(c.inbox) >= maxInbox || c.held+size > maxInboxBytes || !m.Frame.Ended && c.pieces > 1 {
+		c.lost++
+		return
+	}
+	c.held += size
+	c.inbox = append(c.inbox, m)
 }
 
 // maxAnswers bounds the requests of a subject that are answered: a flood of them is not worth more.

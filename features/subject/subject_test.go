@@ -180,6 +180,44 @@ func TestConversation_answersRequests(t *testing.T) {
 	}
 }
 
+// onFrame is an observer that is told of every frame.
+type onFrame func(wire.Frame)
+
+func (f onFrame) Observe(frame wire.Frame) { f(frame) }
+func (onFrame) InputEnded()                {}
+
+// A question is seen by nobody before the host has taken it, whatever else came in the same read.
+func TestConversation_showsWhatTheHostHasTaken(t *testing.T) {
+	asking := subject.Func(func(_ context.Context, _ []string, in io.Reader, out, _ io.Writer) int {
+		fmt.Fprint(out, "{\"id\":\"q\",\"method\":\"ask\"}\n{\"method\":\"notice\"}\n")
+		_, _ = io.Copy(io.Discard, in)
+		return 0
+	})
+	run, err := asking.Start(subject.Start{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c *subject.Conversation
+	begun, taken := make(chan struct{}), make(chan string, 2)
+	c = subject.Converse(run, wire.NewRecorder(nil), onFrame(func(f wire.Frame) {
+		<-begun
+		if m, seen := c.Poll(subject.Any); seen {
+			t.Errorf("%s is seen before it was answered, while %s is read", m.Frame.Bytes, f.Bytes)
+		}
+	}), func(m subject.Message) [][]byte {
+		taken <- m.Method
+		return nil
+	})
+	close(begun)
+	defer c.Close()
+	if m, err := c.Await(subject.Any, patience); err != nil || m.Method != "ask" {
+		t.Fatalf("got %s, %v", m.Frame.Bytes, err)
+	}
+	if got := len(taken); got != 1 {
+		t.Errorf("the host has taken %d questions, want the one that is seen", got)
+	}
+}
+
 func TestEnvironment(t *testing.T) {
 	got := subject.Environment([]string{"A=1", "AB=2", "C=3"}, []string{"A=9", "C", "D=4"})
 	if want := "AB=2 A=9 D=4"; strings.Join(got, " ") != want {
