@@ -20,6 +20,9 @@ const Messages = "anthropic-messages"
 // DefaultBaseURL is that of Anthropic.
 const DefaultBaseURL = "https://api.anthropic.com/"
 
+// version is where everything lies below a base URL, which may name it too.
+const version = "/v1"
+
 // VersionHeader names the version of the API in every request, and Version is that which the documents here are of.
 const (
 	VersionHeader = "Anthropic-Version"
@@ -36,7 +39,7 @@ const defaultMaxOutput = 4096
 // Options configure a provider.
 type Options struct {
 	Name    string // empty: "anthropic"
-	BaseURL string // empty: DefaultBaseURL
+	BaseURL string // empty: DefaultBaseURL; with the version of the API at its end or without
 	// Key is sent with every request; empty: none. KeySource says where it comes from, for errors.
 	Key, KeySource string
 	Headers        map[string]string
@@ -66,6 +69,7 @@ func New(options Options) *Provider {
 	if options.BaseURL == "" {
 		options.BaseURL = DefaultBaseURL
 	}
+	options.BaseURL = strings.TrimSuffix(strings.TrimRight(options.BaseURL, "/"), version) + version
 	p := &Provider{options: options, client: web.NewClient(options.Transport), header: http.Header{}}
 	p.header.Set(VersionHeader, Version)
 	if options.Key != "" {
@@ -88,6 +92,11 @@ func (p *Provider) Protocol() string { return Messages }
 // Models lists what is known of the models. It asks nobody.
 func (p *Provider) Models(context.Context) ([]model.Info, error) { return p.options.Catalog, nil }
 
+// Listing is the request for the models that the server has.
+func (p *Provider) Listing(ctx context.Context) (*http.Request, error) {
+	return web.Get(ctx, p.options.BaseURL, "models", p.header)
+}
+
 // Stream sends one request, once.
 func (p *Provider) Stream(ctx context.Context, request model.Request, emit func(model.Delta)) (*model.Response, error) {
 	if err := ctx.Err(); err != nil {
@@ -100,7 +109,7 @@ func (p *Provider) Stream(ctx context.Context, request model.Request, emit func(
 	}
 	ctx, attempt := web.Begin(ctx, p.options.Name, p.options.Idle, p.secrets...)
 	defer attempt.End()
-	stream, err := web.Stream(ctx, p.client, p.options.BaseURL, "v1/messages", p.header, params)
+	stream, err := web.Stream(ctx, p.client, p.options.BaseURL, "messages", p.header, params)
 	if err != nil {
 		return nil, p.failed(attempt, err, false)
 	}

@@ -86,6 +86,11 @@ func (p *Provider) Protocol() string { return p.options.Protocol }
 // Models lists what is known of the models. It asks nobody.
 func (p *Provider) Models(context.Context) ([]model.Info, error) { return p.options.Catalog, nil }
 
+// Listing is the request for the models that the server has.
+func (p *Provider) Listing(ctx context.Context) (*http.Request, error) {
+	return web.Get(ctx, p.options.BaseURL, "models", p.header)
+}
+
 // Stream sends one request, once.
 func (p *Provider) Stream(ctx context.Context, request model.Request, emit func(model.Delta)) (*model.Response, error) {
 	if err := ctx.Err(); err != nil {

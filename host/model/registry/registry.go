@@ -172,20 +172,37 @@ func (r *Registry) openDeclared(d Declaration, wanted string) (model.Provider, m
 		return nil, model.Info{}, fmt.Errorf("provider %q needs a key: set the variable %s, or api_key of [providers.%s] in %s",
 			d.Name, d.KeyVariable, d.Name, r.file())
 	}
-	base := d.BaseURL
-	if base == "" && d.baseVariable != "" {
-		if base, _ = r.options.Lookup(d.baseVariable); base != "" {
-			if err := CheckBaseURL(base); err != nil {
-				return nil, model.Info{}, fmt.Errorf("provider %q: the variable %s %w", d.Name, d.baseVariable, err)
-			}
-		}
+	base, err := r.Base(d)
+	if err != nil {
+		return nil, model.Info{}, err
 	}
 	info := d.info(wanted)
 	return Fit(r.connect(d, base, key, source), info), info, nil
 }
 
+// Base is where a declared provider is: its own address, or that of the variable which may replace it; empty: that of
+// its protocol.
+func (r *Registry) Base(d Declaration) (string, error) {
+	if d.BaseURL != "" || d.baseVariable == "" {
+		return d.BaseURL, nil
+	}
+	base, _ := r.options.Lookup(d.baseVariable)
+	if base != "" {
+		if err := CheckBaseURL(base); err != nil {
+			return "", fmt.Errorf("provider %q: the variable %s %w", d.Name, d.baseVariable, err)
+		}
+	}
+	return base, nil
+}
+
+// server is a provider that can say how it is asked for its models.
+type server interface {
+	model.Provider
+	Listing(ctx context.Context) (*http.Request, error)
+}
+
 // connect makes the provider of a declaration.
-func (r *Registry) connect(d Declaration, base, key, source string) model.Provider {
+func (r *Registry) connect(d Declaration, base, key, source string) server {
 	if d.Protocol == anthropic.Messages {
 		return anthropic.New(anthropic.Options{
 			Name: d.Name, BaseURL: base, Key: key, KeySource: source, Headers: d.Headers, Catalog: d.Models, Transport: r.options.Transport,
@@ -203,6 +220,11 @@ func (r *Registry) Inline(d Declaration, info model.Info) model.Provider {
 	info.Provider = d.Name
 	d.Models = []model.Info{info}
 	return Fit(r.connect(d, d.BaseURL, d.Key, ""), info)
+}
+
+// Listing is the request for the models of a server that whoever asks names completely, as Inline asks it.
+func (r *Registry) Listing(ctx context.Context, d Declaration) (*http.Request, error) {
+	return r.connect(d, d.BaseURL, d.Key, "").Listing(ctx)
 }
 
 // served finds a model of a provider that lists all it has.

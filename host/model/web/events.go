@@ -30,16 +30,13 @@ func Stream(ctx context.Context, client *http.Client, base, path string, header 
 	if err := encoder.Encode(document); err != nil {
 		return nil, err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(base, "/")+"/"+path, &body)
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, at(base, path), &body)
 	if err != nil {
 		return nil, err
 	}
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Accept", "text/event-stream")
-	request.Header.Set("User-Agent", "octet")
-	for name, values := range header {
-		request.Header[http.CanonicalHeaderKey(name)] = values
-	}
+	dress(request, header)
 	response, err := client.Do(request)
 	if err != nil {
 		return nil, err
@@ -54,6 +51,25 @@ func Stream(ctx context.Context, client *http.Client, base, path string, header 
 		return nil, denied
 	}
 	return &Events{body: response.Body, lines: bufio.NewReader(response.Body)}, nil
+}
+
+// Get is the request for what lies at a path below the base URL, joined to it as Stream does.
+func Get(ctx context.Context, base, path string, header http.Header) (*http.Request, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, at(base, path), nil)
+	if err != nil {
+		return nil, err
+	}
+	dress(request, header)
+	return request, nil
+}
+
+func at(base, path string) string { return strings.TrimSuffix(base, "/") + "/" + path }
+
+func dress(request *http.Request, header http.Header) {
+	request.Header.Set("User-Agent", "octet")
+	for name, values := range header {
+		request.Header[http.CanonicalHeaderKey(name)] = values
+	}
 }
 
 // Events reads a stream of server-sent events. What it has read so far is bounded by the client of this package.

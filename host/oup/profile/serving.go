@@ -2,11 +2,9 @@ package profile
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/octet-dev/octet/host/model"
 	"github.com/octet-dev/octet/host/model/anthropic"
@@ -57,14 +55,9 @@ func (m Models) Serve(configured Model, apiKey string) (model.Provider, model.In
 	if configured.Family == scripted || asDeclared {
 		return m.Registry.Open(context.Background(), configured.Reference())
 	}
-	if !known && configured.Route.BaseURL == "" {
-		return nil, model.Info{}, fmt.Errorf("the family %q is not known here, so its address is needed; give base_url", configured.Family)
-	}
-	if apiKey == "" {
-		apiKey = m.Store.keyFor(m.Profile, configured)
-	}
-	if apiKey == "" && !keyless(configured) {
-		return nil, model.Info{}, noKey(configured)
+	declared, err := m.reached(configured, apiKey)
+	if err != nil {
+		return nil, model.Info{}, err
 	}
 	info := model.Info{Provider: configured.Family, Model: configured.Model}
 	for _, one := range declared.Models {
@@ -72,17 +65,34 @@ func (m Models) Serve(configured Model, apiKey string) (model.Provider, model.In
 			info = one
 		}
 	}
-	if configured.Route.BaseURL != "" {
-		if err := registry.CheckBaseURL(configured.Route.BaseURL); err != nil {
-			return nil, model.Info{}, fmt.Errorf("base_url %w", err)
-		}
-		declared.BaseURL, declared.Headers = configured.Route.BaseURL, nil
+	return m.Registry.Inline(declared, info), info, nil
+}
+
+// reached is the server of a model with its address and its key: that of the family, or the one that the model names,
+// which is shown nothing that is the family's. The error is ErrNoKey where it needs a key.
+func (m Models) reached(configured Model, apiKey string) (registry.Declaration, error) {
+	declared, known := m.Registry.Declared(configured.Family)
+	named := configured.Route.BaseURL
+	if !known && named == "" {
+		return declared, fmt.Errorf("the family %q is not known here, so its address is needed; give base_url", configured.Family)
 	}
-	if !known || configured.Route.BaseURL != "" {
-		declared.Protocol = Protocol(configured)
+	if apiKey == "" {
+		apiKey = m.Store.keyFor(m.Profile, configured)
+	}
+	if apiKey == "" && !keyless(configured) {
+		return declared, noKey(configured)
 	}
 	declared.Name, declared.Key = configured.Family, apiKey
-	return m.Registry.Inline(declared, info), info, nil
+	if named == "" {
+		var err error
+		declared.BaseURL, err = m.Registry.Base(declared)
+		return declared, err
+	}
+	if err := registry.CheckBaseURL(named); err != nil {
+		return declared, fmt.Errorf("base_url %w", err)
+	}
+	declared.BaseURL, declared.Headers, declared.Protocol = named, nil, Protocol(configured)
+	return declared, nil
 }
 
 // Protocol is what a model speaks.
@@ -96,45 +106,11 @@ func Protocol(m Model) string {
 	return openai.Chat
 }
 
-// Listing is the request for the models that a provider has. The error is ErrNoKey where it needs a key.
+// Listing is the request for the models that the server of a model has. The error is ErrNoKey where it needs a key.
 func (m Models) Listing(ctx context.Context, configured Model, apiKey string) (*http.Request, error) {
-	configured = m.Store.Settled(configured)
-	base := configured.Route.BaseURL
-	if base != "" {
-		if err := registry.CheckBaseURL(base); err != nil {
-			return nil, fmt.Errorf("base_url %w", err)
-		}
-	}
-	declared, known := m.Registry.Declared(configured.Family)
-	protocol := Protocol(configured)
-	if base == "" && known {
-		base, protocol = declared.BaseURL, declared.Protocol
-	}
-	if apiKey == "" {
-		apiKey = m.Store.keyFor(m.Profile, configured)
-	}
-	if apiKey == "" && !keyless(configured) {
-		return nil, noKey(configured)
-	}
-	if base == "" {
-		if base = defaultBases[protocol]; !known {
-			return nil, fmt.Errorf("the family %q is not known here, so its address is needed; give base_url", configured.Family)
-		}
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(base, "/")+"/models", nil)
+	reached, err := m.reached(m.Store.Settled(configured), apiKey)
 	if err != nil {
-		return nil, errors.New("base_url is no address")
+		return nil, err
 	}
-	if apiKey != "" && protocol == anthropic.Messages {
-		request.Header.Set("x-api-key", apiKey)
-		request.Header.Set(anthropic.VersionHeader, anthropic.Version)
-	} else if apiKey != "" {
-		request.Header.Set("Authorization", "Bearer "+apiKey)
-	}
-	return request, nil
-}
-
-// defaultBases are where the built-in providers are.
-var defaultBases = map[string]string{
-	openai.Chat: "https://api.openai.com/v1", openai.Responses: "https://api.openai.com/v1", anthropic.Messages: "https://api.anthropic.com/v1",
+	return m.Registry.Listing(ctx, reached)
 }
