@@ -2,6 +2,7 @@ package assembly_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -162,6 +163,26 @@ func TestLlm_storesNoModelThatCouldNotBeAsked(t *testing.T) {
 	_, failure := c.call(oupwire.MethodProfileLocalCreate, `{"name":"x","username":"y","email":"`+strings.Repeat("a", 320)+`@b"}`)
 	if failure == nil || !strings.Contains(string(failure.Data.Or(nil)), "profile_local_invalid_email") {
 		t.Errorf("a long address gives %+v", failure)
+	}
+}
+
+// TestLlm_keepsNoMoreThanCanBeTold: however much is stored, it can be listed, and what is too much is refused in words.
+func TestLlm_keepsNoMoreThanCanBeTold(t *testing.T) {
+	c := open(t, options(t, t.TempDir())).connect()
+	for n := 0; ; n++ {
+		word := strings.Repeat("\\\"", 100) + fmt.Sprint(n)
+		address := "http://localhost/" + strings.Repeat("a", 2000)
+		_, failure := c.call(oupwire.MethodProfileLlmUpsert, `{"selection":{"family_id":"`+word+`","model_id":"`+word+`","route":{"route_id":"`+word+`","base_url":"`+address+`"}}}`)
+		if failure == nil && n < 200 {
+			continue
+		}
+		if failure == nil || failure.Code != oupwire.CodeInvalidParams || !strings.Contains(failure.Message, "take some away") {
+			t.Errorf("model %d gives %+v", n, failure)
+		}
+		break
+	}
+	if got := c.ok(oupwire.MethodProfileLlmList, `{}`)["fallbacks"].([]any); len(got) < 20 {
+		t.Errorf("%d models are listed", len(got))
 	}
 }
 

@@ -13,8 +13,16 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// maxBytes bounds what is read: these files hold a few lists.
+// maxBytes bounds what is read, and so what is written: these files hold a few lists.
 const maxBytes = 4 << 20
+
+// LargeError says that a document would be larger than what is read again. It is not written.
+type LargeError struct{ Bytes, Limit int }
+
+// Error names both sizes and the remedy.
+func (e *LargeError) Error() string {
+	return fmt.Sprintf("what is kept would have %d bytes, at most %d; take something away first", e.Bytes, e.Limit)
+}
 
 // File is one document. T is its form; its zero value stands for a file that is not there.
 type File[T any] struct {
@@ -57,7 +65,8 @@ func withoutText(err error) error {
 	return errors.New("it cannot be read")
 }
 
-// Change replaces the document by what do makes of it. An error of do leaves it as it is and is returned.
+// Change replaces the document by what do makes of it. An error of do leaves it as it is and is returned, as does a
+// *LargeError.
 func (f File[T]) Change(do func(*T) error) (err error) {
 	directory := filepath.Dir(f.Path)
 	if err := os.MkdirAll(directory, 0o700); err != nil {
@@ -82,7 +91,10 @@ func (f File[T]) Change(do func(*T) error) (err error) {
 	if err != nil {
 		return err
 	}
-	return replace(f.Path, append(text, '\n'))
+	if text = append(text, '\n'); len(text) > maxBytes {
+		return &LargeError{Bytes: len(text), Limit: maxBytes}
+	}
+	return replace(f.Path, text)
 }
 
 // replace writes a file beside the old one and exchanges them. The file is made with mode 0600.

@@ -91,3 +91,24 @@ func TestFile_followsNoLinkOfItsLock(t *testing.T) {
 		t.Errorf("a file is made: %v", err)
 	}
 }
+
+// TestFile_writesNothingThatItWouldNotRead: a document at the bound is refused while the old one can still be read.
+func TestFile_writesNothingThatItWouldNotRead(t *testing.T) {
+	f := private.File[list]{Path: filepath.Join(t.TempDir(), "secrets.json")}
+	add := func(bytes int) error {
+		return f.Change(func(l *list) error { l.Names = append(l.Names, strings.Repeat("a", bytes)); return nil })
+	}
+	if err := add(4<<20 - 100); err != nil {
+		t.Fatal(err)
+	}
+	var large *private.LargeError
+	if err := add(100); !errors.As(err, &large) || large.Bytes <= large.Limit || !strings.Contains(err.Error(), "take something away") {
+		t.Errorf("one that is too large: %v", err)
+	}
+	if got, err := f.Read(); err != nil || len(got.Names) != 1 {
+		t.Errorf("the file holds %d names, %v", len(got.Names), err)
+	}
+	if err := f.Change(func(l *list) error { l.Names = nil; return nil }); err != nil {
+		t.Error(err)
+	}
+}

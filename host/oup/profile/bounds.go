@@ -1,11 +1,13 @@
 package profile
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"unicode"
 
+	"github.com/octet-dev/octet/generated/oupwire"
 	"github.com/octet-dev/octet/host/model/registry"
 )
 
@@ -15,6 +17,11 @@ const (
 	maxWord    = 256 // bytes of a name
 	maxAddress = 2048
 	maxEmail   = 320
+
+	// maxTold bounds the models of a profile by what lists of them take in a frame: every word stands there up to six
+	// times, beside rowBytes of each model.
+	maxTold  = oupwire.MaxTextFrameBytes - 8<<10
+	rowBytes = 512
 )
 
 // ModelError says what is wrong with a model that is to be stored, by its member.
@@ -66,6 +73,17 @@ var ErrFull = errors.New("the profile has as many models or keys as it can; take
 func (p *Profile) bounded() error {
 	p.forget()
 	if len(p.Fallbacks) >= maxModels || len(p.Keys) > maxModels {
+		return ErrFull
+	}
+	told := 0
+	for _, m := range (Listed{Primary: p.Primary, Fallbacks: p.Fallbacks}).All() {
+		text, err := json.Marshal(m)
+		if err != nil {
+			return err
+		}
+		told += 6*len(text) + rowBytes
+	}
+	if told > maxTold {
 		return ErrFull
 	}
 	return nil

@@ -67,7 +67,16 @@ type Listed struct {
 	Profile   string
 	Primary   *Model
 	Fallbacks []Model
+
+	store *Store
+	of    *Profile // as it was when they were listed
 }
+
+// HasKey reports whether a model has a key.
+func (l Listed) HasKey(m Model) bool { return l.store.keyOf(l.of, m) != "" }
+
+// Available reports whether a model could be asked.
+func (l Listed) Available(m Model) bool { return l.HasKey(m) || keyless(m) }
 
 // All are the model in use and those behind it.
 func (l Listed) All() []Model {
@@ -87,11 +96,11 @@ func (s *Store) List(id string) (Listed, error) {
 	if p == nil {
 		return Listed{}, &UnknownError{ID: id}
 	}
-	return Listed{Profile: id, Primary: p.Primary, Fallbacks: p.Fallbacks}, nil
+	return Listed{Profile: id, Primary: p.Primary, Fallbacks: p.Fallbacks, store: s, of: p}, nil
 }
 
 // Upsert stores a model, and its key if one is given. Primary puts it in front, as does a profile without a model. Errors
-// are *ModelError, ErrFull and *UnknownError.
+// are *ModelError, ErrFull, *private.LargeError and *UnknownError.
 //
 // Rules: OUP-LLM-003, OUP-LLM-004, OUP-LLM-005, OUP-LLM-015.
 func (s *Store) Upsert(id string, m Model, apiKey string, primary bool) error {
@@ -160,7 +169,7 @@ func (s *Store) Select(id, model, family, route string) (chosen Model, err error
 			return ErrNotConfigured
 		case len(fitting) > 1:
 			return ErrAmbiguous
-		case !s.Available(id, fitting[0]):
+		case s.keyOf(p, fitting[0]) == "" && !keyless(fitting[0]):
 			return noKey(fitting[0])
 		}
 		chosen = fitting[0]
@@ -216,9 +225,20 @@ func (s *Store) stored(id, address, name string) string {
 // address that it came with alone, and what the environment has to a family's own address alone, out of variables that
 // hold keys of providers.
 func (s *Store) keyFor(id string, m Model) string {
+	d, err := s.file.Read()
+	if err != nil {
+		return s.keyOf(nil, m)
+	}
+	return s.keyOf(d.find(id), m)
+}
+
+// keyOf is keyFor of a profile that was read; nil: of one that is not stored.
+func (s *Store) keyOf(p *Profile, m Model) string {
 	m = s.Settled(m)
-	if value := s.stored(id, m.Route.BaseURL, m.Route.Variable); value != "" {
-		return value
+	if p != nil {
+		if value := p.keys(m.Route.BaseURL)[m.Route.Variable]; value != "" {
+			return value
+		}
 	}
 	if m.Route.BaseURL != "" || !s.holdsKey(m.Route.Variable) {
 		return ""
@@ -249,12 +269,6 @@ func (s *Store) Lookup(id string) func(string) (string, bool) {
 		return s.lookup(name)
 	}
 }
-
-// HasKey reports whether a model of a profile has a key.
-func (s *Store) HasKey(id string, m Model) bool { return s.keyFor(id, m) != "" }
-
-// Available reports whether a model of a profile could be asked.
-func (s *Store) Available(id string, m Model) bool { return s.HasKey(id, m) || keyless(m) }
 
 // scripted is the family of models that are played from a file.
 const scripted = "scripted"

@@ -34,7 +34,7 @@ func TestStore_sendsAKeyOfTheEnvironmentToItsFamilyAlone(t *testing.T) {
 	if _, _, err := models.Serve(elsewhere, ""); !errors.Is(err, profile.ErrNoKey) {
 		t.Errorf("at another address it is served: %v", err)
 	}
-	if _, err := models.Listing(t.Context(), elsewhere, ""); !errors.Is(err, profile.ErrNoKey) || s.HasKey("_main", elsewhere) {
+	if _, err := models.Listing(t.Context(), elsewhere, ""); !errors.Is(err, profile.ErrNoKey) || hasKey(t, s, elsewhere) {
 		t.Errorf("another address is shown the key: %v", err)
 	}
 	home := profile.Model{Family: "openai", Model: "gpt-5"}
@@ -86,7 +86,7 @@ func TestStore_namesNoAddressForOthersKeys(t *testing.T) {
 		m := profile.Model{Family: c.family, Model: "x", Route: profile.Route{BaseURL: c.address, Variable: c.variable}}
 		_, listing := models.Listing(t.Context(), m, "")
 		_, _, serving := models.Serve(m, "")
-		if (listing == nil) != c.sent || (serving == nil) != c.sent || s.HasKey("_main", m) != c.sent {
+		if (listing == nil) != c.sent || (serving == nil) != c.sent || hasKey(t, s, m) != c.sent {
 			t.Errorf("%+v: a listing gives %v, a turn %v", c, listing, serving)
 		}
 		if !c.sent && (!errors.Is(listing, profile.ErrNoKey) || !errors.Is(serving, profile.ErrNoKey)) {
@@ -208,12 +208,66 @@ func TestStore_boundsAProfile(t *testing.T) {
 	if _, err := s.Delete("_main", "here", "m8", ""); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Upsert("_main", at, secret, false); err != nil || !s.HasKey("_main", at) {
+	if err := s.Upsert("_main", at, secret, false); err != nil || !hasKey(t, s, at) {
 		t.Errorf("in the place of another it is not taken: %v", err)
 	}
-	if _, err := s.Delete("_main", "here", "more", ""); err != nil || s.HasKey("_main", at) {
+	if _, err := s.Delete("_main", "here", "more", ""); err != nil || hasKey(t, s, at) {
 		t.Errorf("its key is still there: %v", err)
 	}
+}
+
+// TestStore_listsWithOneReading: who tells of many models does not read the file for each.
+func TestStore_listsWithOneReading(t *testing.T) {
+	s := open(t, nil)
+	m := profile.Model{Family: "here", Model: "one"}
+	if err := s.Upsert("_main", m, secret, false); err != nil {
+		t.Fatal(err)
+	}
+	l, err := s.List("_main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(s.Path()); err != nil {
+		t.Fatal(err)
+	}
+	if !l.HasKey(m) || !l.Available(m) || l.HasKey(profile.Model{Family: "there", Model: "one"}) {
+		t.Error("what is listed is looked up again")
+	}
+}
+
+// TestStore_takesNoMoreThanCanBeTold: a list of models fits into a frame, and the file of all profiles is read again.
+func TestStore_takesNoMoreThanCanBeTold(t *testing.T) {
+	s := open(t, nil)
+	long := func(n int) profile.Model {
+		return profile.Model{Family: "here", Model: fmt.Sprint(n), Route: profile.Route{BaseURL: "http://localhost/" + strings.Repeat("a", 2000)}}
+	}
+	n := 0
+	for ; n < 200; n++ {
+		if err := s.Upsert("_main", long(n), "", false); err != nil {
+			if !errors.Is(err, profile.ErrFull) {
+				t.Fatal(err)
+			}
+			break
+		}
+	}
+	if n < 50 || n == 200 {
+		t.Errorf("%d models of 2000 bytes are taken", n)
+	}
+	if err := s.Upsert("_main", profile.Model{Family: "here", Model: "short"}, "", false); err != nil && !errors.Is(err, profile.ErrFull) {
+		t.Error(err)
+	}
+	if _, err := s.List("_main"); err != nil {
+		t.Error(err)
+	}
+}
+
+func hasKey(t *testing.T, s *profile.Store, m profile.Model) bool {
+	t.Helper()
+	l, err := s.List("_main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l.HasKey(m)
 }
 
 func listed(t *testing.T, s *profile.Store) string {

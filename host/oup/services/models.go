@@ -17,6 +17,7 @@ import (
 	"github.com/octet-dev/octet/generated/wirejson"
 	"github.com/octet-dev/octet/host/conversation"
 	"github.com/octet-dev/octet/host/model"
+	"github.com/octet-dev/octet/host/oup/private"
 	"github.com/octet-dev/octet/host/oup/profile"
 	"github.com/octet-dev/octet/host/oup/rpc"
 )
@@ -37,10 +38,11 @@ func (r *Rows) models() map[string]rpc.Handler {
 func (r *Rows) fail(call *rpc.Call, err error) error {
 	var unknown *profile.UnknownError
 	var faulty *profile.ModelError
+	var large *private.LargeError
 	switch {
 	case errors.As(err, &unknown):
 		return notFound(call, "profile", unknown.ID, err)
-	case errors.Is(err, profile.ErrAmbiguous), errors.Is(err, profile.ErrNoKey), errors.Is(err, profile.ErrFull), errors.As(err, &faulty):
+	case errors.Is(err, profile.ErrAmbiguous), errors.Is(err, profile.ErrNoKey), errors.Is(err, profile.ErrFull), errors.As(err, &faulty), errors.As(err, &large):
 		return invalid(call, err)
 	}
 	return err
@@ -87,10 +89,10 @@ func (r *Rows) configured(id string) (oupwire.LlmConfigured, error) {
 	}
 	c := oupwire.LlmConfigured{Primary: wirejson.Null[oupwire.LlmProvider](), Fallbacks: []oupwire.LlmProvider{}}
 	if listed.Primary != nil {
-		c.Primary = wirejson.Some(r.describe(id, *listed.Primary, true))
+		c.Primary = wirejson.Some(r.describe(listed, *listed.Primary, true))
 	}
 	for _, m := range listed.Fallbacks {
-		c.Fallbacks = append(c.Fallbacks, r.describe(id, m, false))
+		c.Fallbacks = append(c.Fallbacks, r.describe(listed, m, false))
 	}
 	return c, nil
 }
@@ -98,12 +100,12 @@ func (r *Rows) configured(id string) (oupwire.LlmConfigured, error) {
 // describe tells a model without its key.
 //
 // Rule: OUP-LLM-002.
-func (r *Rows) describe(id string, m profile.Model, selected bool) oupwire.LlmProvider {
+func (r *Rows) describe(of profile.Listed, m profile.Model, selected bool) oupwire.LlmProvider {
 	m = r.Profiles.Settled(m)
 	p := oupwire.LlmProvider{
 		Provider: m.Family, Model: m.Model, FamilyID: m.Family, ModelID: m.Model, Route: wirejson.Some(route(m)),
 		RouteID: wirejson.Null[string](), BaseURL: wirejson.Null[string](), APIKeyEnv: wirejson.Some(m.Route.Variable),
-		HasAPIKey: r.Profiles.HasKey(id, m), Selected: selected, Available: r.Profiles.Available(id, m),
+		HasAPIKey: of.HasKey(m), Selected: selected, Available: of.Available(m),
 	}
 	if m.Route.ID != "" {
 		p.RouteID = wirejson.Some(m.Route.ID)
@@ -164,7 +166,7 @@ func (r *Rows) list(_ context.Context, call *rpc.Call, p oupwire.ProfileLlmListP
 		}
 		models := []oupwire.LlmModelStatus{}
 		for i, m := range listed.All() {
-			models = append(models, r.status(id, m, i == 0 && listed.Primary != nil))
+			models = append(models, r.status(listed, m, i == 0 && listed.Primary != nil))
 		}
 		result.SessionID, result.Models = wirejson.Some(session), wirejson.Some(models)
 		return result, nil
@@ -181,11 +183,11 @@ func (r *Rows) list(_ context.Context, call *rpc.Call, p oupwire.ProfileLlmListP
 	return result, nil
 }
 
-func (r *Rows) status(id string, m profile.Model, selected bool) oupwire.LlmModelStatus {
+func (r *Rows) status(of profile.Listed, m profile.Model, selected bool) oupwire.LlmModelStatus {
 	m = r.Profiles.Settled(m)
 	return oupwire.LlmModelStatus{
 		Model: m.Model, Provider: m.Family, Title: m.Model, Family: m.Family, Route: wirejson.Some(route(m)), Selected: selected,
-		Available: r.Profiles.Available(id, m),
+		Available: of.Available(m),
 	}
 }
 
@@ -265,7 +267,11 @@ func (r *Rows) choose(_ context.Context, call *rpc.Call, p oupwire.ProfileLlmSel
 	if err != nil {
 		return oupwire.ProfileLlmSelectResult{}, r.fail(call, err)
 	}
-	result := oupwire.ProfileLlmSelectResult{SessionID: p.SessionID, Selected: r.status(id, m, true), Applied: true, RuntimePolicyStamp: r.stamp(id)}
+	listed, err := r.Profiles.List(id)
+	if err != nil {
+		return oupwire.ProfileLlmSelectResult{}, r.fail(call, err)
+	}
+	result := oupwire.ProfileLlmSelectResult{SessionID: p.SessionID, Selected: r.status(listed, m, true), Applied: true, RuntimePolicyStamp: r.stamp(id)}
 	if r.Model != "" {
 		result.RestartRequired = wirejson.Some(true)
 	}

@@ -46,7 +46,7 @@ func (r *Rows) create(_ context.Context, call *rpc.Call, p oupwire.ProfileLocalC
 		refusal.Data = oupwire.ProfileLocalCollisionErrorData{ProfileID: wirejson.Some(collision.ID), Reason: wirejson.Some(collision.Which)}
 		return none, refusal
 	case err != nil:
-		return none, err
+		return none, r.fail(call, err)
 	}
 	result := oupwire.ProfileLocalCreateResult{
 		ProfileID: made.ID, UserID: made.ID, Name: made.Name, Username: made.Username, Email: wirejson.Null[string](), Created: created,
