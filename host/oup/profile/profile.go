@@ -173,36 +173,38 @@ type New struct {
 	MakeDefault           bool
 }
 
-// Create makes a profile, or returns the one that was made with the same words before. Errors are *FaultError and
-// *CollisionError.
+// Create makes a profile, or returns the one that was made with the same words before. A user name that is not given is
+// the id that was wished for, as it became, or made of the name. Errors are *FaultError and *CollisionError.
 //
 // Rules: OUP-PROFILE-001 to OUP-PROFILE-009.
 func (s *Store) Create(n New) (p Profile, created bool, err error) {
-	n.Name = cmp.Or(n.Name, n.RequestedID)
-	if err := checkName(n.Name); err != nil {
+	p = Profile{Name: cmp.Or(n.Name, n.RequestedID), Email: n.Email}
+	if err := checkName(p.Name); err != nil {
 		return Profile{}, false, err
 	}
-	username, err := checkUsername(cmp.Or(n.Username, slug(cmp.Or(n.RequestedID, n.Name))))
-	if err != nil {
+	wish := slug(n.RequestedID)
+	if n.RequestedID != "" {
+		if err := checkName(n.RequestedID); err != nil { // it may stand for the name
+			return Profile{}, false, err
+		}
+	}
+	derived := n.Username == "" && wish != ""
+	if p.Username, err = checkUsername(cmp.Or(n.Username, wish, slug(p.Name)), !derived); err != nil {
 		return Profile{}, false, err
 	}
 	if err := checkEmail(n.Email); err != nil {
 		return Profile{}, false, err
 	}
-	err = s.file.Change(func(d *document) error {
-		for i := range d.Profiles {
-			switch old := d.Profiles[i]; {
-			case old.Username == username && old.Name == n.Name && old.Email == n.Email:
-				p = old
-			case old.Username == username && (n.Username != "" || n.RequestedID == ""):
-				return &CollisionError{ID: old.ID, Which: string(BadUsername)}
-			case n.Email != "" && old.Email == n.Email:
-				return &CollisionError{ID: old.ID, Which: string(BadEmail)}
-			}
+	err = s.file.Change(func(d *document) (err error) {
+		if derived {
+			p, created, err = d.wished(p)
+		} else {
+			p, created, err = d.named(p, cmp.Or(wish, p.Username))
 		}
-		if p.ID == "" {
-			created = true
-			p = Profile{ID: d.free(cmp.Or(slug(n.RequestedID), username)), Name: n.Name, Username: username, Email: n.Email}
+		if err != nil {
+			return err
+		}
+		if created {
 			d.Profiles = append(d.Profiles, p)
 		}
 		if n.MakeDefault {
@@ -213,18 +215,76 @@ func (s *Store) Create(n New) (p Profile, created bool, err error) {
 	return p, created && err == nil, err
 }
 
-// free is an id that no profile has: the wanted one, or with a number behind it.
-func (d *document) free(wanted string) string {
-	for n := 1; ; n++ {
-		id := wanted
-		if n > 1 {
-			id += "-" + strconv.Itoa(n)
-		}
-		if id != key.Default() && !slices.ContainsFunc(d.Profiles, func(p Profile) bool { return p.ID == id }) {
-			return id
+// same is the profile that was made with the same words; nil for none.
+func (d *document) same(p Profile) *Profile {
+	for i := range d.Profiles {
+		if old := &d.Profiles[i]; old.Username == p.Username && old.Name == p.Name && old.Email == p.Email {
+			return old
 		}
 	}
+	return nil
 }
+
+// collides refuses what another profile has.
+func (d *document) collides(p Profile) error {
+	for _, old := range d.Profiles {
+		switch {
+		case old.Username == p.Username:
+			return &CollisionError{ID: old.ID, Which: string(BadUsername)}
+		case p.Email != "" && old.Email == p.Email:
+			return &CollisionError{ID: old.ID, Which: string(BadEmail)}
+		}
+	}
+	return nil
+}
+
+// named is the profile of somebody who has a user name, and whether it is new. It gets the id that is wanted, or one with
+// a number behind it.
+func (d *document) named(p Profile, id string) (Profile, bool, error) {
+	if old := d.same(p); old != nil {
+		return *old, false, nil
+	}
+	if err := d.collides(p); err != nil {
+		return Profile{}, false, err
+	}
+	p.ID = id
+	for n := 2; !d.free(p.ID); n++ {
+		p.ID = numbered(id, n)
+	}
+	return p, true, nil
+}
+
+// wished is the profile of somebody whose user name is the id, both as they are wished for or with a number behind them,
+// and whether it is new.
+func (d *document) wished(p Profile) (Profile, bool, error) {
+	wish := p.Username
+	for n := 1; ; n++ {
+		if p.Username = wish; n > 1 {
+			p.Username = numbered(wish, n)
+		}
+		if old := d.same(p); old != nil {
+			return *old, false, nil
+		}
+		if !d.free(p.Username) || slices.ContainsFunc(d.Profiles, func(old Profile) bool { return old.Username == p.Username }) {
+			continue
+		}
+		if _, err := checkUsername(p.Username, true); err != nil { // with the number
+			return Profile{}, false, err
+		}
+		p.ID = p.Username
+		return p, true, d.collides(p)
+	}
+}
+
+func numbered(wish string, n int) string { return wish + "-" + strconv.Itoa(n) }
+
+// free reports whether a new profile may have an id: no other one has it, and keys of sessions that begin with it name
+// the profile and not a channel.
+func (d *document) free(id string) bool {
+	return id != key.Default() && !isChannel(id) && !slices.ContainsFunc(d.Profiles, func(p Profile) bool { return p.ID == id })
+}
+
+func isChannel(name string) bool { return slices.Contains(oupwire.TableChannels, name) }
 
 func checkName(name string) error {
 	switch runes := []rune(name); {
@@ -238,12 +298,13 @@ func checkName(name string) error {
 	return nil
 }
 
-func checkUsername(text string) (string, error) {
+// checkUsername returns how a user name is kept. A channel's is refused to who chooses it.
+func checkUsername(text string, chosen bool) (string, error) {
 	name := slug(text)
 	switch {
 	case name == "" || len(name) > oupwire.MaxUsernameChars:
-		return "", &FaultError{BadUsername, fmt.Sprintf("has %d letters and digits, want 1 to %d", len(name), oupwire.MaxUsernameChars)}
-	case slices.ContainsFunc(oupwire.TableChannels, func(channel string) bool { return channel == name }):
+		return "", &FaultError{BadUsername, fmt.Sprintf("has %d letters and digits, want 1 to %d; give one", len(name), oupwire.MaxUsernameChars)}
+	case chosen && isChannel(name):
 		return "", &FaultError{BadUsername, fmt.Sprintf("%q is the name of a channel; take another one", name)}
 	}
 	return name, nil
