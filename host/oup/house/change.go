@@ -43,12 +43,21 @@ func (h *House) claim(ctx context.Context, k key.Key) (release func(), err error
 	}
 }
 
+// Parting is what is done on the way of a deletion, while nobody can make a session under its key. Its members may be
+// nil.
+type Parting struct {
+	// Retired is called once nothing runs in the session any more. Where it fails, the session stays.
+	Retired func() error
+	// Gone is called once the conversation is gone, with the number of the last event, before the events are.
+	Gone func(last int64)
+}
+
 // Delete ends what runs in a session, and removes its conversation for good and what was told of it. The numbers of
-// its stream and the ids of its turns stay used. Before anything is gone, told is called with the number of the last
-// event; nil for nothing. The error is an *UnknownError, ErrClosed, or of store or ledger.
+// its stream and the ids of its turns stay used. The error is an *UnknownError, ErrClosed, or of store or ledger; then
+// the session is there.
 //
 // Rules: OUP-SESSION-016, OUP-SESSION-017, OUP-SESSION-018.
-func (h *House) Delete(ctx context.Context, k key.Key, told func(last int64)) error {
+func (h *House) Delete(ctx context.Context, k key.Key, parting Parting) error {
 	release, err := h.claim(ctx, k)
 	if err != nil {
 		return err
@@ -73,17 +82,25 @@ func (h *House) Delete(ctx context.Context, k key.Key, told func(last int64)) er
 		delete(h.sessions, k.String())
 		h.mu.Unlock()
 	}
-	if told != nil {
-		window, err := h.o.Ledger.Window(ctx, k.String())
-		if err != nil {
+	if parting.Retired != nil {
+		if err := parting.Retired(); err != nil {
 			return err
 		}
-		told(window.Head)
+	}
+	window, err := h.o.Ledger.Window(ctx, k.String())
+	if err != nil {
+		return err
 	}
 	if _, err := h.o.Store.Delete(ctx, info.ID); err != nil {
 		return err
 	}
-	return h.o.Ledger.Forget(ctx, k.String())
+	if parting.Gone != nil {
+		parting.Gone(window.Head)
+	}
+	if err := h.o.Ledger.Forget(ctx, k.String()); err != nil { // nobody gets to it, and the next session of the key has it cleared
+		h.o.Failed(fmt.Errorf("session %q is deleted, and what was told of it still lies on the disk: %w", k, err))
+	}
+	return nil
 }
 
 // Forked says what a fork came to.

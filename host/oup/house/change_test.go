@@ -148,7 +148,7 @@ func TestFork(t *testing.T) {
 func TestDelete(t *testing.T) {
 	r := newPlace(t).open(nil)
 	k := parse(t, chat)
-	if err := r.Delete(t.Context(), k, nil); !errors.As(err, new(*house.UnknownError)) {
+	if err := r.Delete(t.Context(), k, house.Parting{}); !errors.As(err, new(*house.UnknownError)) {
 		t.Errorf("of nothing: %v", err)
 	}
 	s := r.session(chat)
@@ -157,7 +157,7 @@ func TestDelete(t *testing.T) {
 	<-asked
 	f := r.follow(chat)
 	f.until("the turn", func(stored ledger.Stored) bool { return stored.Number == 1 })
-	if err := r.Delete(t.Context(), k, nil); err != nil {
+	if err := r.Delete(t.Context(), k, house.Parting{}); err != nil {
 		t.Fatal(err)
 	}
 	if end := f.ended(turn(1)); end.Outcome != oupwire.TurnOutcomeInterrupted {

@@ -191,13 +191,16 @@ func (h *House) Find(ctx context.Context, k key.Key) (*live.Session, error) {
 type New struct {
 	Workspace string // a folder as a client names it, absolute; empty: the default one
 	Profile   string // whom it belongs to; empty: whom its key names
+	// First is called with a session that was made, before anybody else finds it. One that it refuses is not made. May
+	// be nil.
+	First func(*live.Session) error
 }
 
 // Make returns the session that has a key, and makes it where there is none. made says which. A workspace is looked
 // at for a new session alone: that of another one never moves. Errors are *place.Error, ErrClosed, or of the store; a
 // *key.ScopeError says that the session belongs to another profile.
 func (h *House) Make(ctx context.Context, k key.Key, n New) (s *live.Session, made bool, err error) {
-	s, made, err = h.load(ctx, k, func() error {
+	s, made, err = h.loadFirst(ctx, k, n.First, func() error {
 		root := h.o.Workspace
 		if n.Workspace != "" {
 			var err error
@@ -232,8 +235,14 @@ func (h *House) clear(ctx context.Context, k key.Key) error {
 	return h.o.Ledger.Forget(ctx, k.String())
 }
 
-// load returns a session, from memory or from the store. create is called where it is in neither.
+// load is loadFirst without anything that comes first.
 func (h *House) load(ctx context.Context, k key.Key, create func() error) (s *live.Session, made bool, err error) {
+	return h.loadFirst(ctx, k, nil, create)
+}
+
+// loadFirst returns a session, from memory or from the store. create is called where it is in neither, and first with
+// what that has made.
+func (h *House) loadFirst(ctx context.Context, k key.Key, first func(*live.Session) error, create func() error) (s *live.Session, made bool, err error) {
 	h.mu.Lock()
 	s, busy, closed := h.sessions[k.String()], h.making[k.String()], h.closed
 	h.mu.Unlock()
@@ -263,7 +272,22 @@ func (h *House) load(ctx context.Context, k key.Key, create func() error) (s *li
 		return nil, false, err
 	}
 	s, err = h.take(info)
+	if err == nil && made && first != nil {
+		if err = first(s); err != nil {
+			return nil, false, errors.Join(err, h.unmake(context.WithoutCancel(ctx), s))
+		}
+	}
 	return s, made, err
+}
+
+// unmake takes a session back that nobody else has found. The caller has claimed its key.
+func (h *House) unmake(ctx context.Context, s *live.Session) error {
+	err := s.Retire(ctx, live.ErrDeleted)
+	h.mu.Lock()
+	delete(h.sessions, s.Key())
+	h.mu.Unlock()
+	_, gone := h.o.Store.Delete(ctx, s.ID())
+	return errors.Join(err, gone)
 }
 
 // take puts a session of the store into memory. The caller has claimed its key.

@@ -10,6 +10,7 @@ import (
 	"github.com/octet-dev/octet/generated/oupwire"
 	"github.com/octet-dev/octet/host/model"
 	"github.com/octet-dev/octet/host/oup/event"
+	"github.com/octet-dev/octet/host/oup/house"
 	"github.com/octet-dev/octet/host/oup/live"
 )
 
@@ -83,7 +84,7 @@ func TestStart_usesAnIDOnce(t *testing.T) {
 		if _, err := s.Start(t.Context(), live.Turn{ID: turn(1), Text: "one"}); !errors.As(err, &used) {
 			t.Errorf("the id of an ended turn: %v", err)
 		}
-		if err := r.Delete(t.Context(), parse(t, chat), nil); err != nil {
+		if err := r.Delete(t.Context(), parse(t, chat), house.Parting{}); err != nil {
 			t.Fatal(err)
 		}
 		s = r.session(chat) // the id stays used

@@ -86,7 +86,7 @@ func TestStorm(t *testing.T) {
 					expected(err)
 				case 5:
 					if rand.IntN(8) == 0 {
-						expected(r.Delete(context.Background(), keys[n], nil))
+						expected(r.Delete(context.Background(), keys[n], house.Parting{}))
 					} else {
 						s.Rest(time.Now())
 					}

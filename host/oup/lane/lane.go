@@ -57,7 +57,8 @@ type Lane struct {
 
 	mu       sync.Mutex
 	position int64
-	last     int64 // number of the event that it ends behind; 0 while that is open
+	ending   bool // behind the event last
+	last     int64
 	moved    chan struct{}
 }
 
@@ -118,17 +119,24 @@ func (l *Lane) advance(seq int64) {
 func (l *Lane) finish(last int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.last = last
+	l.ending, l.last = true, last
 	if l.position >= last {
 		l.cancel()
 	}
+}
+
+// isEnding reports whether the lane ends by itself.
+func (l *Lane) isEnding() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.ending
 }
 
 // finished reports whether an event is behind the end.
 func (l *Lane) finished(seq int64) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.last != 0 && seq > l.last
+	return l.ending && seq > l.last
 }
 
 // flush waits until the lane is behind an event, or has ended.
@@ -158,6 +166,10 @@ func (l *Lane) run(ctx context.Context) {
 				l.o.Log(err)
 			}
 			if !l.guarded(ctx, func() bool { return l.lossy(ctx, lost) }) {
+				return
+			}
+			l.advance(lost.Oldest - 1)
+			if l.finished(lost.Oldest) {
 				return
 			}
 		case err != nil:

@@ -32,8 +32,16 @@ func (l *Lanes) Hold(ctx context.Context, session string) (release func(), err e
 	return sync.OnceFunc(lane.release), nil
 }
 
-// Of is the lane of a session, or nil.
+// Of is the lane of a session, or nil. One that ends by itself is that of a session that is gone.
 func (l *Lanes) Of(session string) *Lane {
+	if lane := l.any(session); lane != nil && !lane.isEnding() {
+		return lane
+	}
+	return nil
+}
+
+// any is the lane of a session, whether it ends or not, or nil.
+func (l *Lanes) any(session string) *Lane {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.lanes[session]
@@ -92,25 +100,48 @@ func (l *Lanes) Leave(session string) {
 	}
 }
 
-// finish lets the lane of a session, if there is one, end behind an event; then the session is not open here any more.
-// The channel is closed by then, and nil without a lane.
-func (l *Lanes) finish(session string, last int64) (ended <-chan struct{}) {
+// finish lets the lane of a session, if there is one, end behind an event: the session is not open here any more.
+func (l *Lanes) finish(session string, last int64) {
 	lane := l.Of(session)
 	if lane == nil {
-		return nil
+		return
 	}
 	lane.finish(last)
-	left := make(chan struct{})
 	go func() {
-		defer close(left)
 		<-lane.done
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		if l.lanes[session] == lane {
-			delete(l.lanes, session)
-		}
+		l.drop(session, lane)
 	}()
-	return left
+}
+
+// drop forgets a lane that has ended, unless another one has its place.
+func (l *Lanes) drop(session string, lane *Lane) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.lanes[session] == lane {
+		delete(l.lanes, session)
+	}
+}
+
+// Ending reports whether the lane of a session that is gone still tells how it ended.
+func (l *Lanes) Ending(session string) bool {
+	lane := l.any(session)
+	return lane != nil && lane.isEnding()
+}
+
+// Await waits for the lane of a session that ends by itself: what is sent next comes behind its last event. The error
+// is that of the context.
+func (l *Lanes) Await(ctx context.Context, session string) error {
+	lane := l.any(session)
+	if lane == nil || !lane.isEnding() {
+		return nil
+	}
+	select {
+	case <-lane.done:
+		l.drop(session, lane)
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 // End ends all lanes, and those that are made later. It returns when none tells anything any more.
@@ -153,24 +184,13 @@ func (b *Book) Of(c *rpc.Connection) *Lanes {
 	return b.lanes[c]
 }
 
-// Finish lets every lane of a session end behind an event: nobody has it open any more. It waits for the lane of one
-// connection, so that what is answered there next comes behind that event, or until the context ends; nobody waits for
-// others, who may read slowly.
-func (b *Book) Finish(ctx context.Context, one *Lanes, session string, last int64) {
+// Finish lets every lane of a session end behind an event: nobody has it open any more. It waits for none of them: who
+// has it open may read slowly.
+func (b *Book) Finish(session string, last int64) {
 	b.mu.Lock()
-	var mine <-chan struct{}
+	defer b.mu.Unlock()
 	for _, lanes := range b.lanes {
-		if ended := lanes.finish(session, last); lanes == one {
-			mine = ended
-		}
-	}
-	b.mu.Unlock()
-	if mine == nil {
-		return
-	}
-	select {
-	case <-mine:
-	case <-ctx.Done():
+		lanes.finish(session, last)
 	}
 }
 

@@ -108,7 +108,7 @@ func (s *Session) AddMessage(ctx context.Context, a Added) (AddedTo, error) {
 		return []session.Entry{entry}, nil
 	})
 	if err != nil || to.Again || a.Role == oupwire.AppendRoleSystem {
-		return to, retiredBy(err)
+		return to, s.retiredBy(err)
 	}
 	return to, s.tellAdded(ctx, a, to, string(ids[0]))
 }

@@ -69,7 +69,7 @@ func (s *Session) Rollback(ctx context.Context, turns int) (RolledBack, error) {
 		return done, nil
 	}
 	if err := with.Rewind(ctx, branch[roots[len(roots)-turns]].Parent); err != nil {
-		return RolledBack{}, retiredBy(err)
+		return RolledBack{}, s.retiredBy(err)
 	}
 	told := oupwire.SessionEventBridgedEvent{
 		SessionID: s.o.Key, Topic: event.Topic(s.o.Key), Kind: rolledBack, Payload: wirejson.Some(event.Detail(map[string]any{"dropped_turns": turns})),
@@ -130,7 +130,7 @@ func (s *Session) Compact(ctx context.Context) (Compacted, error) {
 	case errors.Is(err, agent.ErrNothingToCompact):
 		return Compacted{Before: before, After: before}, s.tellNothing(err)
 	case err != nil:
-		return Compacted{Before: before}, retiredBy(err)
+		return Compacted{Before: before}, s.retiredBy(err)
 	}
 	return Compacted{Done: true, Before: before, After: s.contextState(ctx).TokenEstimate}, nil
 }
@@ -174,7 +174,7 @@ func (s *Session) Aside(ctx context.Context, question string) (agent.Aside, erro
 	}
 	defer release()
 	answer, err := with.Aside(ctx, question)
-	return answer, retiredBy(err)
+	return answer, s.retiredBy(err)
 }
 
 // SetTitle names the session. A title that a person gave is replaced by another one of a person alone.

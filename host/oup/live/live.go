@@ -196,13 +196,28 @@ func (s *Session) open(ctx context.Context) (c *engine.Conversation, release fun
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.borrowed++
-	return c, func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.borrowed--
-		s.returned.Broadcast()
-		s.used = s.o.Now()
-	}, nil
+	return c, s.giveBack, nil
+}
+
+// giveBack is the end of a use of the session.
+func (s *Session) giveBack() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.borrowed--
+	s.returned.Broadcast()
+	s.used = s.o.Now()
+}
+
+// Enter keeps the session until leave is called: whoever deletes it waits for that. ErrRetired where it is being
+// deleted, or is.
+func (s *Session) Enter() (leave func(), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.retired {
+		return nil, ErrRetired
+	}
+	s.borrowed++
+	return s.giveBack, nil
 }
 
 // opened is open for who has the opening.
@@ -231,9 +246,11 @@ func (s *Session) opened(ctx context.Context) (*engine.Conversation, error) {
 	return c, nil
 }
 
-// retiredBy makes the error of a conversation that was closed meanwhile one of the session.
-func retiredBy(err error) error {
-	if errors.Is(err, engine.ErrClosed) {
+// retiredBy makes the error of a conversation that was closed, or stopped, meanwhile one of the session.
+func (s *Session) retiredBy(err error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if errors.Is(err, engine.ErrClosed) || s.retired && errors.Is(err, agent.ErrInterrupted) {
 		return ErrRetired
 	}
 	return err

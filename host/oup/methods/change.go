@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/octet-dev/octet/generated/oupwire"
@@ -61,25 +62,32 @@ func (r *Rows) title(ctx context.Context, call *rpc.Call, p oupwire.SessionTitle
 //
 // Rules: OUP-SESSION-016, OUP-SESSION-017, OUP-SESSION-018.
 func (r *Rows) remove(ctx context.Context, call *rpc.Call, _ oupwire.SessionDeleteParams) (oupwire.EmptyResult, error) {
-	session := call.Scope.Session.String()
-	_, err := r.House.Find(ctx, call.Scope.Session)
-	if err == nil {
-		err = r.Tasks.Forget(session) // so that none tells anything behind the deletion
-	}
-	if err == nil {
-		err = r.House.Delete(ctx, call.Scope.Session, func(last int64) {
-			r.Lanes.Finish(ctx, r.Lanes.Of(call.Connection), session, last) // whoever has it open is told how it ended
-		})
+	session, lanes := call.Scope.Session.String(), r.Lanes.Of(call.Connection)
+	err := r.House.Delete(ctx, call.Scope.Session, house.Parting{
+		Retired: func() error { return r.Tasks.Forget(session) }, // so that none tells anything behind the deletion
+		Gone: func(last int64) {
+			r.Lanes.Finish(session, last) // whoever has it open is told how it ended
+			if err := r.Previews.Forget(session); err != nil {
+				r.Log(err) // the conversation is gone; what is left of it here is in nobody's way
+			}
+			near, cancel := context.WithTimeout(ctx, leave)
+			defer cancel()
+			_ = lanes.Await(near, session) // while its events are on disk
+		},
+	})
+	// Whoever was faster may have deleted it: that is told here too, in front of the answer.
+	if late := lanes.Await(ctx, session); err == nil {
+		err = late
 	}
 	if err != nil {
 		return oupwire.EmptyResult{}, r.fail(call, err)
 	}
-	// The turn that was stopped may have started another one.
-	if err := errors.Join(r.Tasks.Forget(session), r.Previews.Forget(session)); err != nil {
-		r.Log(err) // the conversation is gone; what is left of it here is in nobody's way
-	}
 	return oupwire.EmptyResult{}, nil
 }
+
+// leave is how long a deletion waits for its client to be told of the end before the events go. Others wait for the
+// key meanwhile.
+const leave = time.Second
 
 // rollback takes the last turns out of the conversation.
 //

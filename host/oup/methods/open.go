@@ -33,46 +33,105 @@ func (r *Rows) open(ctx context.Context, call *rpc.Call, p oupwire.SessionOpenPa
 	if err != nil {
 		return none, err
 	}
-	key, lanes := call.Scope.Session.String(), r.Lanes.Of(call.Connection)
-	release, err := lanes.Hold(ctx, key)
-	if err != nil {
-		return none, err
+	for {
+		// What is left of a session that was deleted under the same key comes first.
+		if err := r.Lanes.Of(call.Connection).Await(ctx, call.Scope.Session.String()); err != nil {
+			return none, err
+		}
+		opened, err := r.enter(ctx, call, p, workspace)
+		switch {
+		case errors.Is(err, live.ErrRetired): // it was deleted meanwhile, and is made afresh
+			continue
+		case err != nil:
+			return none, r.fail(call, err)
+		}
+		return oupwire.SessionOpenResult{Opened: lane.Opened(opened, call.Set())}, nil
 	}
-	call.After(release)
-	reader, replays, err := r.follow(ctx, call, p)
-	if err != nil {
-		return none, err
-	}
-	session, opened, err := r.enter(ctx, call, p, workspace)
-	if err != nil {
-		reader.Close()
-		return none, err
-	}
-	stored, err := session.Opened(ctx, opened)
-	if err != nil {
-		reader.Close()
-		return none, r.fail(call, err)
-	}
-	opened.Cursor = wirejson.Some(oupwire.Cursor{Stream: stored.Stream, Seq: stored.Seq})
-	offers, err := r.offers(ctx, session)
-	if err != nil {
-		reader.Close()
-		return none, err
-	}
-	r.Gate.Bind(call.Connection, call.Scope.Profile)
-	call.After(lanes.Prepare(lane.Options{
-		Connection: call.Connection, Ledger: r.Ledger, Session: key, Reader: reader, Opened: stored.Seq, Replays: replays,
-		Offers: offers, Events: r.Events, Log: r.Log, Left: session.Attend(call.Set().Has(oupwire.FeatureUserQuestionV1)),
-	}))
-	return oupwire.SessionOpenResult{Opened: lane.Opened(opened, call.Set())}, nil
 }
 
-// enter finds or makes the session, and describes it.
-func (r *Rows) enter(ctx context.Context, call *rpc.Call, p oupwire.SessionOpenParams, workspace string) (*live.Session, oupwire.SessionOpened, error) {
-	session, _, err := r.House.Make(ctx, call.Scope.Session, house.New{Workspace: workspace, Profile: call.Scope.Profile})
-	if err != nil {
-		return nil, oupwire.SessionOpened{}, r.fail(call, err)
+// enter makes the session where it is not there, and lets this connection be told of it. The error is live.ErrRetired
+// where it is being deleted, or where this connection is still told of one that was.
+func (r *Rows) enter(ctx context.Context, call *rpc.Call, p oupwire.SessionOpenParams, workspace string) (oupwire.SessionOpened, error) {
+	e := entry{rows: r, call: call, params: p, lanes: r.Lanes.Of(call.Connection)}
+	session, made, err := r.House.Make(ctx, call.Scope.Session, house.New{
+		Workspace: workspace, Profile: call.Scope.Profile, First: func(s *live.Session) error { return e.begin(ctx, s) },
+	})
+	if err == nil {
+		err = e.finish(ctx, session, made)
 	}
+	if err != nil {
+		e.undo()
+	}
+	return e.opened, err
+}
+
+// entry is a connection on its way into a session.
+type entry struct {
+	rows    *Rows
+	call    *rpc.Call
+	params  oupwire.SessionOpenParams
+	lanes   *lane.Lanes
+	release func() // of what is held; nil for nothing
+	reader  *ledger.Reader
+	replays bool
+	opened  oupwire.SessionOpened
+	stored  ledger.Stored
+}
+
+// begin begins to follow the session, and stores that it is opened.
+func (e *entry) begin(ctx context.Context, s *live.Session) (err error) {
+	if e.lanes.Ending(s.Key()) {
+		return live.ErrRetired
+	}
+	if e.release, err = e.lanes.Hold(ctx, s.Key()); err != nil {
+		return err
+	}
+	if e.reader, e.replays, err = e.rows.follow(ctx, e.call, e.params); err != nil {
+		return err
+	}
+	e.opened = told(ctx, e.call, e.params, s)
+	e.stored, err = s.Opened(ctx, e.opened)
+	return err
+}
+
+// finish opens the session here.
+func (e *entry) finish(ctx context.Context, s *live.Session, made bool) error {
+	leave, err := s.Enter() // nobody deletes it before it is open here
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if !made {
+		if err := e.begin(ctx, s); err != nil {
+			return err
+		}
+	}
+	e.opened.Cursor = wirejson.Some(oupwire.Cursor{Stream: e.stored.Stream, Seq: e.stored.Seq})
+	offers, err := e.rows.offers(ctx, s)
+	if err != nil {
+		return err
+	}
+	e.rows.Gate.Bind(e.call.Connection, e.call.Scope.Profile)
+	e.call.After(e.release)
+	e.call.After(e.lanes.Prepare(lane.Options{
+		Connection: e.call.Connection, Ledger: e.rows.Ledger, Session: s.Key(), Reader: e.reader, Opened: e.stored.Seq, Replays: e.replays,
+		Offers: offers, Events: e.rows.Events, Log: e.rows.Log, Left: s.Attend(e.call.Set().Has(oupwire.FeatureUserQuestionV1)),
+	}))
+	return nil
+}
+
+// undo lets go of what was begun.
+func (e *entry) undo() {
+	if e.reader != nil {
+		e.reader.Close()
+	}
+	if e.release != nil {
+		e.release()
+	}
+}
+
+// told is what the answer to an open and its event say of the session.
+func told(ctx context.Context, call *rpc.Call, p oupwire.SessionOpenParams, session *live.Session) oupwire.SessionOpened {
 	opened := oupwire.SessionOpened{
 		SessionID: session.Key(), ActiveProfileID: wirejson.Some(call.Scope.Profile), WorkspaceRoot: wirejson.Some(session.Workspace()),
 		Capabilities: call.Capabilities(),
@@ -89,7 +148,7 @@ func (r *Rows) enter(ctx context.Context, call *rpc.Call, p oupwire.SessionOpenP
 	if declared, has := p.ClientCommands.Get(); has {
 		opened.AcceptedClientCommands = wirejson.Some(commands(declared))
 	}
-	return session, opened, nil
+	return opened
 }
 
 // workspace judges cwd and sandbox, and says where a new session works.
@@ -125,10 +184,7 @@ func (r *Rows) follow(ctx context.Context, call *rpc.Call, p oupwire.SessionOpen
 		after = nil // what the lane before had not told is no longer kept
 		reader, err = r.Ledger.Follow(ctx, key, nil)
 	}
-	if err != nil {
-		return nil, false, r.fail(call, err)
-	}
-	return reader, after != nil, nil
+	return reader, after != nil, err
 }
 
 // offers are the requests and questions that wait for an answer, the newest plan, and the tasks there
