@@ -166,7 +166,8 @@ test("a syntax error says what and where", () => {
 
 test("long strings are read and written like short ones", () => {
   const special = fc.constantFrom("", '"', "\\", "\n", "\u0000", "\u001f", "ø", "\u2028", "🐧");
-  const plain = fc.integer({ min: 0, max: 200 }).map((count) => "octet ".repeat(count));
+  // Up to and beyond what is looked at as bytes in one go.
+  const plain = fc.oneof({ weight: 4, arbitrary: fc.integer({ min: 0, max: 200 }) }, { weight: 1, arbitrary: fc.integer({ min: 10_900, max: 10_940 }) }).map((count) => "octet ".repeat(count));
   fc.assert(
     fc.property(plain, special, plain, (head, middle, tail) => {
       const text = JSON.stringify({ a: [`${head}${middle}${tail}`, head], b: middle });
@@ -176,9 +177,28 @@ test("long strings are read and written like short ones", () => {
   );
 });
 
-test("a long string may hold no control character and must end", () => {
-  const long = "x".repeat(500);
-  for (const text of [`"${long}\n${long}"`, `"${long}`, `"${long}\\q"`, `"${long}\\u00e9"`]) {
-    assert.throws(() => readJson(text, { maxDepth: 8, canonical: true }), JsonSyntaxError);
+test("a long string may hold no control character and must end, wherever the fault stands", () => {
+  for (let length = 480; length < 500; length++) {
+    for (const head of ["x".repeat(length), "ø".repeat(length), "x".repeat(70_000 + length)]) {
+      for (const [broken, offset] of [[`${head}\u0000${head}"`, 0], [`${head}\u001f"`, 0], [head, 0], [`${head}\\q"`, 0], [`${head}\\"`, 2], [`${head}\\u00e9"`, 0], [`${head}\\n\n${head}"`, 2]] as const) {
+        assert.throws(() => readJson(`"${broken}`, { maxDepth: 8, canonical: true }), { name: "JsonSyntaxError", offset: 1 + head.length + offset }, JSON.stringify(broken.slice(-20)));
+      }
+    }
+  }
+});
+
+test("a long string of many escapes comes back as it was", () => {
+  const text = JSON.stringify(`${"x".repeat(70)}\n`.repeat(14_000));
+  assert.equal(writeJson(readJson(text, { maxDepth: 8, canonical: true }), 8), text);
+});
+
+test("whole numbers are read by their digits, up to where they must keep their spelling", () => {
+  for (const text of ["0", "7", "999999999999999", "9007199254740991", "9007199254740993", "123456789012345678901", "1.5", "1e3", "10E2", "-1", "-0"]) {
+    const value = readJson(text, { maxDepth: 8 });
+    assert.equal(writeJson(value, 8), text === "-0" ? "0" : text);
+    assert.equal(Number(value), Number(text));
+  }
+  for (const text of ["01", "00", "1.", "1e", "-", "+1", "1x", ".5"]) {
+    assert.throws(() => readJson(text, { maxDepth: 8 }), JsonSyntaxError, text);
   }
 });
