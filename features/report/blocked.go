@@ -43,33 +43,33 @@ func (r *Report) causes(of func(Rule) bool) causes {
 	return slices.DeleteFunc(all, func(c cause) bool { return len(c.rules) < leastBlocked })
 }
 
-// first are what is to be mended before anything else is looked at: what blocks many of some rules, and last why
-// scenarios were not run, which tends to follow from it.
-func (r *Report) first(of func(Rule) bool) causes {
-	var rest cause
+// notRun are the reasons why nothing was run for some rules, in the order of the rules.
+func (r *Report) notRun(of func(Rule) bool) causes {
+	var all causes
 	for _, row := range r.Rules {
-		reason, unrun := notRun(row)
-		if !unrun || !red(row.Class) || !of(row) {
+		if !row.NotJudged || !of(row) {
 			continue
 		}
-		if !rest.unrun {
-			rest = cause{class: row.Class, message: reason, unrun: true}
+		reason, _ := notRun(row)
+		i := slices.IndexFunc(all, func(c cause) bool { return c.message == reason })
+		if i < 0 {
+			all, i = append(all, cause{class: row.Class, message: reason, unrun: true}), len(all)
 		}
-		rest.rules = append(rest.rules, row.ID)
-	}
-	all := r.causes(of)
-	if rest.unrun {
-		all = append(all, rest)
+		all[i].rules = append(all[i].rules, row.ID)
 	}
 	return all
 }
+
+// first are what is to be mended before anything else is looked at: what blocks many of some rules, and last why
+// scenarios were not run, which tends to follow from it.
+func (r *Report) first(of func(Rule) bool) causes { return append(r.causes(of), r.notRun(of)...) }
 
 // unrun reports whether one of the causes is that scenarios were not run.
 func (all causes) unrun() bool { return len(all) > 0 && all[len(all)-1].unrun }
 
 // keeps reports whether a red rule was not judged for these causes alone.
 func (all causes) keeps(row Rule) bool {
-	return red(row.Class) && (row.unrun() && all.unrun() || all.explain(row.Findings))
+	return red(row.Class) && (row.NotJudged && all.unrun() || all.explain(row.Findings))
 }
 
 // explains reports whether a red scenario did not get to its rules, or was not run, for these causes alone.

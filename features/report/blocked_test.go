@@ -188,7 +188,7 @@ func TestReports_tellOnceThatNothingWasRun(t *testing.T) {
 		known = append(known, verdict.Known{ID: id, Level: "must", Text: "the text of " + id})
 		scenarios = append(scenarios, verdict.Scenario{
 			Name: "scenario " + id, File: "a.feature", Line: i + 3, Rules: []string{id}, Class: verdict.NoAnswer, Reason: reason, Unrun: true,
-			Findings: []verdict.Finding{{Rule: id, Message: reason, Frame: -1, Offset: -1, Silent: true, Unrun: true}},
+			Stderr: "boom", Findings: []verdict.Finding{{Rule: id, Message: reason, Frame: -1, Offset: -1, Silent: true, Unrun: true}},
 		})
 	}
 	r := report.New(report.Input{Subject: report.Subject{Name: "sample", API: "0.4"}, Rules: verdict.Aggregate(known, scenarios), Scenarios: scenarios})
@@ -205,5 +205,16 @@ func TestReports_tellOnceThatNothingWasRun(t *testing.T) {
 		if strings.Count(out.String(), c.want) != 1 || !strings.Contains(out.String(), "5 rules were not judged: the extension does not serve") {
 			t.Errorf("got:\n%s\nwant the reason, and %q, once", out.String(), c.want)
 		}
+	}
+	if s := r.Summary; s.NotJudged != 5 || s.NotRun != 5 || len(s.Rules)+len(s.Scenarios) > 0 || s.Exit != report.ExitFindings {
+		t.Errorf("the summary is %+v, want five rules and scenarios of no class, and findings", s)
+	}
+	var text bytes.Buffer
+	if err := r.Text(&text, scenarios, report.TextOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	want := "NOT JUDGED 5 rules: " + reason + "\n    stderr: boom\nsample: not conformant on API 0.4: rules 5 not judged; 0 scenarios run and 5 not in 0.0 s, seed 0\n"
+	if text.String() != want {
+		t.Errorf("got:\n%s\nwant:\n%s", text.String(), want)
 	}
 }

@@ -146,7 +146,7 @@ func (v *view) addCell(row Rule) {
 		at = len(v.Areas)
 		v.Areas = append(v.Areas, viewArea{Name: name})
 	}
-	v.Areas[at].Cells = append(v.Areas[at].Cells, viewCell{row.ID, string(row.Class), row.ID + ": " + row.Class.Text()})
+	v.Areas[at].Cells = append(v.Areas[at].Cells, viewCell{row.ID, string(row.Class), row.ID + ": " + row.word()})
 }
 
 // area is the subject of a rule: the id without its number.
@@ -175,7 +175,7 @@ func (r *Report) note(row Rule) string {
 
 func (r *Report) viewRule(row Rule, anchors map[string]string) viewRule {
 	v := viewRule{
-		ID: row.ID, Level: row.Level, Text: row.Text, Source: row.Source, Class: string(row.Class), ClassText: row.Class.Text(),
+		ID: row.ID, Level: row.Level, Text: row.Text, Source: row.Source, Class: string(row.Class), ClassText: row.word(),
 		Reason: r.reason(row), Note: r.note(row),
 	}
 	for _, name := range row.Scenarios {

@@ -26,6 +26,9 @@ func (r *Report) Markdown(w io.Writer) error {
 			fmt.Fprintf(&b, "| %s | %d | %d |\n", c.Text(), n, m)
 		}
 	}
+	if n, m := r.Summary.NotJudged, r.Summary.NotRun; n+m > 0 {
+		fmt.Fprintf(&b, "| %s | %d | %d |\n", notJudgedWord, n, m)
+	}
 	blocked := r.causes(func(Rule) bool { return true })
 	for i, c := range blocked {
 		if i == 0 {
@@ -34,10 +37,10 @@ func (r *Report) Markdown(w io.Writer) error {
 		fmt.Fprintf(&b, "- %s (%s)\n", inline(c.text()), c.examples(false))
 	}
 	r.markdownRules(&b, "Broken rules", func(row Rule) bool {
-		return red(row.Class) && r.counts(row) && !row.unrun() && !blocked.explain(row.Findings)
+		return red(row.Class) && r.counts(row) && !row.NotJudged && !blocked.explain(row.Findings)
 	})
 	r.markdownRules(&b, "Advice", func(row Rule) bool {
-		return red(row.Class) && !r.counts(row) && !row.Known && !row.Flaky && !row.unrun() && !blocked.explain(row.Findings)
+		return red(row.Class) && !r.counts(row) && !row.Known && !row.Flaky && !row.NotJudged && !blocked.explain(row.Findings)
 	})
 	r.markdownRules(&b, "Known failures", func(row Rule) bool { return row.Known })
 	r.markdownRules(&b, "Known flakes", func(row Rule) bool { return row.Flaky })
@@ -47,8 +50,8 @@ func (r *Report) Markdown(w io.Writer) error {
 		}
 		fmt.Fprintf(&b, "- %s\n", inline(p.Text()))
 	}
-	if reason, n := r.unrun(); n > 0 {
-		fmt.Fprintf(&b, "\n%s: %d rules were not judged.\n", inline(reason), n)
+	for _, c := range r.notRun(r.counts) {
+		fmt.Fprintf(&b, "\n%s.\n", inline(c.text()))
 	}
 	for i, entry := range r.Summary.Stale {
 		if i == 0 {
@@ -115,8 +118,8 @@ func (r *Report) mark() string {
 // GitHub writes one annotation for each red rule, and one for each fault that blocks many, as the workflow commands that GitHub reads from the
 // output of a step.
 func (r *Report) GitHub(w io.Writer) error {
-	if reason, n := r.unrun(); n > 0 {
-		if _, err := fmt.Fprintf(w, "::error file=%s,line=1::%s\n", property(r.place()), message(fmt.Sprintf("%s: %d rules were not judged", reason, n))); err != nil {
+	for _, c := range r.notRun(r.counts) {
+		if _, err := fmt.Fprintf(w, "::error file=%s,line=1::%s\n", property(r.place()), message(c.text())); err != nil {
 			return err
 		}
 	}
@@ -127,7 +130,7 @@ func (r *Report) GitHub(w io.Writer) error {
 		}
 	}
 	for _, row := range r.Rules {
-		if !red(row.Class) || row.unrun() || r.counts(row) && blocked.explain(row.Findings) {
+		if !red(row.Class) || row.NotJudged || r.counts(row) && blocked.explain(row.Findings) {
 			continue
 		}
 		kind := "warning"
@@ -173,6 +176,9 @@ func (r *Report) Badge(w io.Writer) error {
 	switch r.Summary.Exit {
 	case ExitFindings:
 		b.Message, b.Color = fmt.Sprintf("%d rules broken", r.Summary.Rules[verdict.Fail]+r.Summary.Rules[verdict.NoAnswer]), "red"
+		if r.Summary.Rules[verdict.Fail]+r.Summary.Rules[verdict.NoAnswer] == 0 && r.Summary.NotJudged > 0 {
+			b.Message = fmt.Sprintf("%d rules not judged", r.Summary.NotJudged)
+		}
 	case ExitUnable:
 		b.Color = "lightgrey"
 	}

@@ -50,9 +50,11 @@ type Run struct {
 
 // Summary counts.
 type Summary struct {
-	Rules     map[verdict.Class]int `json:"rules" jsonschema_description:"Must-rules by class; should-rules too in a strict run."`
+	Rules     map[verdict.Class]int `json:"rules" jsonschema_description:"Must-rules by class; should-rules too in a strict run. Those that were not judged are in no class."`
 	Should    map[verdict.Class]int `json:"should" jsonschema_description:"Should-rules by class."`
-	Scenarios map[verdict.Class]int `json:"scenarios" jsonschema_description:"Scenarios by class."`
+	Scenarios map[verdict.Class]int `json:"scenarios" jsonschema_description:"Scenarios by class. Those that were not run are in no class."`
+	NotJudged int                   `json:"not_judged,omitempty" jsonschema_description:"Rules that count and are red only because none of their scenarios was run. They are no pass."`
+	NotRun    int                   `json:"scenarios_not_run,omitempty" jsonschema_description:"Scenarios that were not run, because nothing could have come of it."`
 	Known     int                   `json:"known_failing,omitempty" jsonschema_description:"Red rules that do not count because they are known."`
 	Stale     []string              `json:"stale,omitempty" jsonschema_description:"Entries of the lists of known failures and flakes that nothing needed. They are findings."`
 	Flaky     int                   `json:"known_flaky,omitempty" jsonschema_description:"Red rules that do not count because their scenarios are known to be flaky, and passed when repeated."`
@@ -71,6 +73,7 @@ type Rule struct {
 	Reason    string        `json:"reason,omitempty"`
 	Scenarios []string      `json:"scenarios" jsonschema_description:"Names of the scenarios that prove it."`
 	Findings  []Finding     `json:"findings,omitempty"`
+	NotJudged bool          `json:"not_judged,omitempty" jsonschema_description:"Red only because none of its scenarios was run."`
 	Flaky     bool          `json:"known_flaky,omitempty" jsonschema_description:"Red, and all that was found is known, or in the list of known flakes and did not come back each time: it does not count."`
 	Beyond    bool          `json:"beyond_requirements,omitempty" jsonschema_description:"The requirement set lacks the rule: it is reported and does not count."`
 	Known     bool          `json:"known_failing,omitempty" jsonschema_description:"Red, and all that was found is in the list of known failures: it does not count."`
@@ -141,6 +144,7 @@ type Scenario struct {
 	Again      string        `json:"again,omitempty" jsonschema_description:"A command line that has the failure again, as a shell reads it."`
 
 	minimal string
+	unrun   bool
 }
 
 // Minimal says how a red scenario's conversation was made smaller.
@@ -218,6 +222,11 @@ func New(in Input) *Report {
 				r.Summary.Beyond++
 			}
 			continue
+		case row.NotJudged:
+			if r.counts(row) {
+				r.Summary.NotJudged++
+			}
+			continue
 		case row.Level == "should":
 			r.Summary.Should[row.Class]++
 		}
@@ -227,6 +236,10 @@ func New(in Input) *Report {
 	}
 	for _, s := range in.Scenarios {
 		r.Scenarios = append(r.Scenarios, scenario(s))
+		if s.Unrun {
+			r.Summary.NotRun++
+			continue
+		}
 		r.Summary.Scenarios[s.Class]++
 	}
 	if in.Stale != nil {
@@ -276,7 +289,7 @@ func (r *Report) counts(row Rule) bool {
 func (r *Report) exit() int {
 	rules, scenarios := r.Summary.Rules, r.Summary.Scenarios
 	switch {
-	case rules[verdict.Fail]+rules[verdict.NoAnswer] > 0, len(r.Summary.Stale) > 0:
+	case rules[verdict.Fail]+rules[verdict.NoAnswer]+r.Summary.NotJudged > 0, len(r.Summary.Stale) > 0:
 		return ExitFindings
 	case scenarios[verdict.Errored] > 0, scenarios[verdict.Pass]+scenarios[verdict.Fail]+scenarios[verdict.NoAnswer] == 0:
 		return ExitUnable
@@ -292,6 +305,9 @@ func rule(row verdict.Rule) Rule {
 	}
 	for _, f := range row.Findings {
 		out.Findings = append(out.Findings, finding(f.Finding, f.Scenario))
+	}
+	if _, all := notRun(out); all {
+		out.NotJudged = red(out.Class)
 	}
 	return out
 }
@@ -329,7 +345,7 @@ func (r *Report) reason(row Rule) string {
 func scenario(s verdict.Scenario) Scenario {
 	out := Scenario{
 		Name: s.Name, File: s.File, Line: s.Line, Rules: s.Rules, Class: s.Class, Reason: s.Reason, DurationMS: s.Duration.Milliseconds(),
-		Dropped: s.Dropped, Stderr: s.Stderr, Ended: s.Ended, Again: s.Again,
+		Dropped: s.Dropped, Stderr: s.Stderr, Ended: s.Ended, Again: s.Again, unrun: s.Unrun,
 	}
 	if out.Rules == nil {
 		out.Rules = []string{}

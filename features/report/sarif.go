@@ -142,7 +142,7 @@ func (r *Report) SARIF(w io.Writer) error {
 		Results:     results,
 	}
 	for _, row := range r.Rules {
-		if !red(row.Class) || row.unrun() || first.keeps(row) {
+		if !red(row.Class) || row.NotJudged || first.keeps(row) {
 			continue
 		}
 		rule := sarifRule{

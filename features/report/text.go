@@ -67,7 +67,7 @@ func Paint(c verdict.Class, color bool) string {
 
 func (t *texter) ruleLines(r *Report) {
 	for _, row := range r.Rules {
-		t.line("%s %s %s: %s", t.paint(row.Class, fmt.Sprintf("%-14s", row.Class.Text())), row.ID, row.Level, row.Text)
+		t.line("%s %s %s: %s", t.paint(row.Class, fmt.Sprintf("%-14s", row.word())), row.ID, row.Level, row.Text)
 	}
 	t.line("")
 }
@@ -75,18 +75,13 @@ func (t *texter) ruleLines(r *Report) {
 // broken lists the rules that are red and count. Those of which nothing was run are one line together, and so
 // are those that one fault blocks.
 func (t *texter) broken(r *Report) {
-	unrun, class := "", verdict.NoAnswer
 	blocked := r.causes(r.counts)
 	for _, c := range blocked {
 		t.line("%s %s", t.paint(c.class, strings.ToUpper(c.class.Text())), c.text())
 		t.line("    %s", c.examples(t.opts.Verbose))
 	}
 	for _, row := range r.Rules {
-		if !red(row.Class) || !r.counts(row) || blocked.explain(row.Findings) {
-			continue
-		}
-		if reason, all := notRun(row); all {
-			unrun, class = reason, row.Class
+		if !red(row.Class) || !r.counts(row) || row.NotJudged || blocked.explain(row.Findings) {
 			continue
 		}
 		t.line("%s %s (%s): %s", t.paint(row.Class, strings.ToUpper(row.Class.Text())), row.ID, row.Level, row.Text)
@@ -98,8 +93,23 @@ func (t *texter) broken(r *Report) {
 			}
 		}
 	}
-	if unrun != "" {
-		t.line("%s: %s", t.paint(class, strings.ToUpper(class.Text())), printable(unrun))
+	for _, c := range r.notRun(r.counts) {
+		t.line("%s %d rules: %s", t.paint(c.class, strings.ToUpper(notJudgedWord)), len(c.rules), printable(c.message))
+		t.lastWords(r, c.message)
+	}
+}
+
+// lastWords tells how a subject ended that was not judged, where that is known.
+func (t *texter) lastWords(r *Report, reason string) {
+	for _, s := range r.Scenarios {
+		words := LastWords(s.Stderr, s.Ended)
+		if !s.unrun || s.Reason != reason || len(words) == 0 {
+			continue
+		}
+		for _, text := range words {
+			t.line("    %s", text)
+		}
+		return
 	}
 }
 
@@ -114,21 +124,15 @@ func notRun(row Rule) (reason string, all bool) {
 	return reason, reason != ""
 }
 
-// unrun reports whether nothing was run for a rule that is red.
-func (row *Rule) unrun() bool {
-	_, all := notRun(*row)
-	return all
-}
+// notJudgedWord is what people read instead of the class of a rule for which nothing was run.
+const notJudgedWord = "not judged"
 
-// unrun counts the rules that count and for which nothing was run, and says why.
-func (r *Report) unrun() (reason string, n int) {
-	for _, row := range r.Rules {
-		if why, all := notRun(row); all && red(row.Class) && r.counts(row) {
-			reason = why
-			n++
-		}
+// word is the verdict on a rule as people read it.
+func (row *Rule) word() string {
+	if row.NotJudged {
+		return notJudgedWord
 	}
-	return reason, n
+	return row.Class.Text()
 }
 
 func printable(s string) string { return wire.Printable([]byte(s), 400) }
@@ -309,7 +313,7 @@ func (t *texter) advice(r *Report) {
 		if advised(row) && blocked.explain(row.Findings) {
 			continue
 		}
-		if _, all := notRun(row); red(row.Class) && !r.counts(row) && !row.Known && !row.Flaky && !all {
+		if red(row.Class) && !r.counts(row) && !row.Known && !row.Flaky && !row.NotJudged {
 			word := row.Level
 			if row.Beyond {
 				word = "beyond the requirements"
@@ -353,6 +357,9 @@ func (t *texter) headline(r *Report) {
 			parts = append(parts, fmt.Sprintf("%d %s", n[c], c.Text()))
 		}
 	}
+	if r.Summary.NotJudged > 0 {
+		parts = append(parts, fmt.Sprintf("%d not judged", r.Summary.NotJudged))
+	}
 	if r.Summary.Known > 0 {
 		parts = append(parts, fmt.Sprintf("%d known failing", r.Summary.Known))
 	}
@@ -373,6 +380,10 @@ func (t *texter) headline(r *Report) {
 	for _, count := range r.Summary.Scenarios {
 		scenarios += count
 	}
-	t.line("%s: %s on API %s: rules %s; %d scenarios in %.1f s, seed %d",
-		r.Subject.Name, t.paint(class, word), api, strings.Join(parts, ", "), scenarios, float64(r.Run.DurationMS)/1000, r.Run.Seed)
+	ran := fmt.Sprintf("%d scenarios", scenarios)
+	if n := r.Summary.NotRun; n > 0 {
+		ran += fmt.Sprintf(" run and %d not", n)
+	}
+	t.line("%s: %s on API %s: rules %s; %s in %.1f s, seed %d",
+		r.Subject.Name, t.paint(class, word), api, strings.Join(parts, ", "), ran, float64(r.Run.DurationMS)/1000, r.Run.Seed)
 }
