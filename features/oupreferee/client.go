@@ -86,6 +86,7 @@ type ClientOptions struct {
 	Select   func(features.Scenario) bool // nil chooses all
 	Jobs     int
 	Seed     int64
+	Knock    bool // look first whether the client says anything; where it does not, no scenario is run
 	Progress func(done, total int)
 }
 
@@ -100,6 +101,11 @@ func RunClient(ctx context.Context, opts ClientOptions) ([]verdict.Scenario, err
 	})
 	if len(plan) == 0 {
 		return nil, referee.ErrNothing
+	}
+	if opts.Knock {
+		if silent, err := knockClient(ctx, opts.Setup); err != nil || silent != nil {
+			return left(ctx, plan, silent, err)
+		}
 	}
 	r := &run{planned: map[string]features.Scenario{}, results: map[string]verdict.Scenario{}, progress: opts.Progress}
 	r.begin = func(ctx context.Context) (any, error) { return newStage(ctx, opts.Setup) }

@@ -30,6 +30,8 @@ type Options struct {
 	Jobs int
 	// Seed orders the scenarios; 0 leaves the order of the files.
 	Seed int64
+	// Knock looks first whether anything answers. Where nothing does, no scenario is run.
+	Knock bool
 	// Progress is called behind every scenario, never twice at a time; nil for none.
 	Progress func(done, total int)
 }
@@ -49,6 +51,11 @@ func Run(ctx context.Context, opts Options) ([]verdict.Scenario, error) {
 	if len(plan) == 0 {
 		return nil, referee.ErrNothing
 	}
+	if opts.Knock {
+		if silent, err := knock(ctx, opts.Setup); err != nil || silent != nil {
+			return left(ctx, plan, silent, err)
+		}
+	}
 	r := &run{planned: map[string]features.Scenario{}, results: map[string]verdict.Scenario{}, progress: opts.Progress}
 	r.begin = func(ctx context.Context) (any, error) { return newWorld(ctx, opts.Setup) }
 	r.finish = func(w any, s features.Scenario, err error) verdict.Scenario { return w.(*world).judge(s, err) }
@@ -56,6 +63,17 @@ func Run(ctx context.Context, opts Options) ([]verdict.Scenario, error) {
 	r.key = worldKey{}
 	r.register = register
 	return r.run(ctx, plan, features.ServerFolder, opts.Jobs, opts.Seed)
+}
+
+// left is a run in front of whose scenarios something was in the way. An interruption is told by each of them.
+func left(ctx context.Context, plan []features.Scenario, silent *silence, err error) ([]verdict.Scenario, error) {
+	if ctx.Err() != nil {
+		return (&run{}).collect(ctx, plan), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return silent.leaveOut(plan), nil
 }
 
 // run carries scenarios out with the steps of one role.

@@ -75,7 +75,7 @@ func (inv *invocation) clientOn(argv []string, flags *runFlags) int {
 	run := func(chosen func(features.Scenario) bool) ([]verdict.Scenario, error) {
 		bar := inv.bar("scenarios")
 		defer bar.clear()
-		return oupreferee.RunClient(inv.ctx, oupreferee.ClientOptions{Setup: setup, Select: chosen, Jobs: flags.jobs, Seed: seed, Progress: bar.update})
+		return oupreferee.RunClient(inv.ctx, oupreferee.ClientOptions{Setup: setup, Select: chosen, Jobs: flags.jobs, Seed: seed, Knock: true, Progress: bar.update})
 	}
 	return inv.concludeOUP(oupRun{
 		subject: report.Subject{Role: report.RoleClient, Name: fmt.Sprintf("%s over %s", filepath.Base(argv[0]), setup.Transport()), API: oupreferee.API, Command: argv},

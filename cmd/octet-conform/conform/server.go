@@ -208,7 +208,7 @@ func (inv *invocation) serverOn(setup *oupreferee.Setup, flags *oupFlags) int {
 	run := func(chosen func(features.Scenario) bool) ([]verdict.Scenario, error) {
 		bar := inv.bar("scenarios")
 		defer bar.clear()
-		return oupreferee.Run(inv.ctx, oupreferee.Options{Setup: setup, Select: chosen, Jobs: flags.jobs, Seed: seed, Progress: bar.update})
+		return oupreferee.Run(inv.ctx, oupreferee.Options{Setup: setup, Select: chosen, Jobs: flags.jobs, Seed: seed, Knock: true, Progress: bar.update})
 	}
 	return inv.concludeOUP(oupRun{
 		subject: report.Subject{Role: report.RoleServer, Name: name, API: oupreferee.API, Command: command},
