@@ -10,6 +10,15 @@ import (
 	"os"
 )
 
+// ErrTooLarge is wrapped by the error about a file that is larger than such a file ever is.
+var ErrTooLarge = errors.New("too large")
+
+type tooLargeError string
+
+func (e tooLargeError) Error() string { return string(e) }
+
+func (tooLargeError) Is(target error) bool { return target == ErrTooLarge }
+
 // Open opens a regular file of at most limit bytes. What names its kind in messages, "a profile".
 func Open(path, what string, limit int64) (*os.File, error) {
 	// A pipe without a writer would keep an ordinary open waiting.
@@ -39,7 +48,7 @@ func fits(info fs.FileInfo, path, what string, limit int64) error {
 }
 
 func tooLarge(path, what string, limit int64) error {
-	return fmt.Errorf("%s has more than %d bytes; %s is shorter", path, limit, what)
+	return tooLargeError(fmt.Sprintf("%s has more than %d bytes; %s is shorter", path, limit, what))
 }
 
 // kindOf names what is no regular file.

@@ -104,7 +104,10 @@ const (
 
 // Read reads a transcript. The error names file and line.
 func Read(path string) (Header, []wire.Frame, error) {
-	file, err := infile.Open(path, "a transcript", maxBytes)
+	file, err := infile.Open(path, "a transcript that can be read", maxBytes)
+	if errors.Is(err, infile.ErrTooLarge) {
+		err = fmt.Errorf("%w; %s", err, cutIt(path))
+	}
 	if err != nil {
 		return Header{}, nil, err
 	}
@@ -125,7 +128,7 @@ func Read(path string) (Header, []wire.Frame, error) {
 			}
 		}
 		if err == nil && len(frames) > maxFrames {
-			err = fmt.Errorf("there are more than %d frames", maxFrames)
+			err = fmt.Errorf("there are more than %d frames; %s", maxFrames, cutIt(path))
 		}
 		if err != nil {
 			return h, nil, fmt.Errorf("%s:%d: %w", path, n, err)
@@ -138,6 +141,11 @@ func Read(path string) (Header, []wire.Frame, error) {
 		return h, nil, fmt.Errorf("%s is empty; octet-conform tap writes transcripts", path)
 	}
 	return h, frames, nil
+}
+
+// cutIt says how a transcript that is too long is read: its first lines are a transcript, too.
+func cutIt(path string) string {
+	return fmt.Sprintf("its first lines are a transcript as well: head -n 10000 %s > first.jsonl", path)
 }
 
 func header(text []byte, h *Header) error {
