@@ -125,10 +125,10 @@ func (s *search) first(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.report.Runs, s.report.Lines = 1, 1
 	if result.result != nil {
 		return result, nil
 	}
+	s.report.Runs, s.report.Lines = 1, 1
 	s.take(-1, items, result)
 	if s.report.Failures = s.choose(); len(s.report.Failures) == 0 {
 		refused := verdict.Finding{Message: "initialize is answered with an error", Frame: -1, Offset: -1}
@@ -164,7 +164,7 @@ func (s *search) run(ctx context.Context, n int) {
 	s.report.Lines += len(items)
 	s.take(n, items, result)
 	if s.o.Progress != nil {
-		s.o.Progress(s.report.Runs-1, s.o.Runs)
+		s.o.Progress(s.report.Runs, s.o.Runs)
 	}
 }
 

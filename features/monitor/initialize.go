@@ -17,8 +17,8 @@ func (m *Monitor) initialized(f wire.Frame) {
 		m.report(m.rules.initShape, f, -1, "the result of initialize is %s, want an object", r.kind())
 		return
 	}
-	if want := m.offer.get("api_version").text(); r.get("api_version").text() != want {
-		m.report(m.rules.initVersion, f, -1, "api_version is %s, want %q", orNothing(r.get("api_version")), want)
+	if offered := m.offer.get("api_version"); r.get("api_version").text() != offered.text() {
+		m.report(m.rules.initVersion, f, -1, "api_version is %s, where the host asked for %s", orNothing(r.get("api_version")), orNothing(offered))
 	}
 	if m.setup.Dialect.Canonical() {
 		m.exact(f, m.rules.initShape, "the result of initialize", r, []string{"api_version", "contract", "tools"})
@@ -154,7 +154,7 @@ func (m *Monitor) selection(f wire.Frame, p tree) {
 	}
 	offer := m.offer.get("protocol")
 	if p.kind() != object || p.get("version").text() != offer.get("version").text() {
-		m.report(m.rules.protocolVersion, f, -1, "protocol is %s, want an object with the version %q", orNothing(p), offer.get("version").text())
+		m.report(m.rules.protocolVersion, f, -1, "protocol is %s, want an object with the version that the host asked for, which is %s", orNothing(p), orNothing(offer.get("version")))
 		if p.kind() != object {
 			return
 		}
