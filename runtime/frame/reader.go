@@ -2,8 +2,11 @@ package frame
 
 import (
 	"bytes"
+	"errors"
 	"io"
+	"os"
 	"sync/atomic"
+	"time"
 )
 
 const (
@@ -11,6 +14,10 @@ const (
 	keepBuffer  = 64 << 10 // a larger buffer is given back after shrinkAfter frames that did not need it
 	shrinkAfter = 32
 )
+
+// ErrInterrupted is what Next returns after Interrupt. Nothing is lost: the next call of Next goes on where this
+// one stopped.
+var ErrInterrupted = errors.New("frame: the reading was interrupted")
 
 // Slack is what the feature wire's reader had to put up with: no fault, but a writer should not
 // (EXT04-FRAME-008, EXT04-FRAME-009).
@@ -23,8 +30,8 @@ const (
 	SlackSpace                   // other white space around the payload
 )
 
-// Reader cuts frames from a stream. Use it from one goroutine at a time; SetBound alone may be called
-// from any.
+// Reader cuts frames from a stream. Use it from one goroutine at a time; SetBound and Interrupt alone may be
+// called from any.
 //
 // The buffer holds buf[from:to], bytes that arrived and were not handed out, of which the first
 // scanned hold no LF.
@@ -40,7 +47,13 @@ type Reader struct {
 	small    int // frames in a row that needed no large buffer
 	slack    Slack
 	err      error
+
+	clock   deadline // nil: Interrupt does nothing
+	resumes bool     // Next goes on in the middle of a frame
 }
+
+// deadline is a source whose blocked Read can be ended: a pipe, but no file.
+type deadline interface{ SetReadDeadline(t time.Time) error }
 
 // NewReader returns a reader of what side writes to src, with at most bound payload bytes a frame.
 // The buffer grows with the data that arrives, never with the bound. It panics on a bound below 1.
@@ -68,18 +81,43 @@ func (r *Reader) Buffered() bool { return r.from < r.to }
 // Slack reports what was tolerated around the last frame that Next returned, or in front of the end.
 func (r *Reader) Slack() Slack { return r.slack }
 
+// Interruptible reports whether Interrupt works on this source. From then on the read deadline of the source
+// belongs to the Reader. Call it before the first Next.
+func (r *Reader) Interruptible() bool {
+	if source, ok := r.src.(deadline); ok && source.SetReadDeadline(time.Time{}) == nil {
+		r.clock = source
+	}
+	return r.clock != nil
+}
+
+// Interrupt makes a Next that waits for bytes return ErrInterrupted, or else a later one that does. It may come
+// late, when others read already, who just call Next again.
+func (r *Reader) Interrupt() {
+	if r.clock != nil {
+		_ = r.clock.SetReadDeadline(time.Unix(1, 0)) // a closed source needs no interruption
+	}
+}
+
 // Next returns the payload of the next frame, without its LF. The bytes belong to the Reader and stay
 // valid until the next call of Next; the caller may read, not change them.
 //
 // The ordinary end of the stream is io.EOF. A framing fault is an *Error. A fault of the stream
-// itself is what its Read returned. After any of them Next returns the same error again.
+// itself is what its Read returned. After any of them Next returns the same error again, but not after
+// ErrInterrupted.
 func (r *Reader) Next() ([]byte, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
-	r.slack = 0
+	if !r.resumes {
+		r.slack = 0
+	}
+	r.resumes = false
 	for {
 		line, err := r.line()
+		if err == ErrInterrupted {
+			r.resumes = true
+			return nil, err
+		}
 		if err != nil {
 			r.err = err
 			r.buf, r.from, r.to = nil, 0, 0
@@ -163,6 +201,9 @@ func (r *Reader) fill() error {
 		case n > 0:
 			// An error that came along is met again by the next read, behind the bytes.
 			return nil
+		case r.clock != nil && errors.Is(err, os.ErrDeadlineExceeded):
+			_ = r.clock.SetReadDeadline(time.Time{}) // a source that was closed meanwhile says so when it is read
+			return ErrInterrupted
 		case err != nil:
 			return err
 		}

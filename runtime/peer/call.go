@@ -166,10 +166,8 @@ func (c *Conn) Do(ctx context.Context, q Call) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var o outcome
-	if ctx.Done() == nil {
-		o = <-k.done
-	} else {
+	o, settled := c.readFor(k)
+	if !settled {
 		select {
 		case o = <-k.done:
 		case <-ctx.Done():
@@ -369,6 +367,7 @@ func (c *Conn) response(e *envelope.Envelope) error {
 	c.mu.Lock()
 	k := c.calls.takeLocked(e.ID)
 	buried := k == nil && c.exhumeLocked(e.ID)
+	c.role.settled = k != nil && len(c.calls.live) == 0
 	p := c.profile
 	c.mu.Unlock()
 	switch {

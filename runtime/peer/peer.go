@@ -16,10 +16,9 @@
 //	answer      the outcome is claimed once, composed, queued
 //	send        whoever finds the writer idle writes; what queues meanwhile goes to drain
 //
-// A lone request is thus read, served and answered on one goroutine, and a lone call is written by
-// its caller. The one hand-over that is left is that of an answer to the caller who waits for it: a
-// caller that read by itself could not notice the end of its context. No lock is held during reading,
-// writing or a callback.
+// A lone request is thus read, served and answered on one goroutine. A lone call is written by its caller
+// and, where calls come one after the other, its answer is read by the caller as well: see lend.go. No lock
+// is held during reading, writing or a callback.
 package peer
 
 import (
@@ -35,7 +34,8 @@ import (
 // Source yields the payloads of frames. A *frame.Reader is one.
 type Source interface {
 	// Next returns the next payload, valid until the next call; io.EOF at the ordinary end. It is called
-	// from one goroutine at a time.
+	// from one goroutine at a time. A Source that has Interruptible and Interrupt, as a *frame.Reader has, may
+	// be read by the callers of a host.
 	Next() ([]byte, error)
 	// SetBound replaces the bound for frames that Next has not returned. It may be called at any time.
 	SetBound(bytes int)
@@ -176,6 +176,7 @@ func (c *Conn) Start() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.ended {
+		c.lendable()
 		c.wg.Add(1)
 		go c.lead()
 	}

@@ -17,16 +17,20 @@ func (c *Conn) lead() {
 	defer c.wg.Done()
 	for {
 		payload, err := c.opt.Source.Next()
+		if err == frame.ErrInterrupted {
+			continue // a caller was called back that had left by itself
+		}
 		if err != nil {
 			c.finish(asFault(err))
 			return
 		}
+		c.role.settled = false
 		r, err := c.dispatch(payload)
 		if err != nil {
 			c.end(err)
 			return
 		}
-		if r != nil && !c.serveHolding(r) {
+		if r != nil && !c.serveHolding(r) || c.leaveRole() {
 			return
 		}
 		select {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// role says what the holder of the reader's role does. There is one holder at a time.
+// role says what the holder of the reader's role does. There is one holder at a time, or none.
 //
 // A request could be served on the goroutine that read it only after the role was handed over: waking
 // another goroutine costs as much as all the rest of a short call. So a short request is served while
@@ -13,10 +13,17 @@ import (
 // request served at two ticks, it takes the role away and has another goroutine read on. Whatever
 // arrives behind a slow request, its cancellation included, waits for two ticks at most, and as soon
 // as one was slow, the following are handed over at once.
+//
+// On the side of the caller the hand-over would be that of the answer. So where a host makes one call after the
+// other, the goroutine that read an answer leaves the role free, the next caller takes it and reads its answer
+// by itself: see lend.go. The same watch bounds this: a caller reads for two ticks at most, and the role is free for
+// two ticks at most.
 type role struct {
 	turn     atomic.Uint64 // even: the holder reads; odd: it serves a request. Taking the role away makes it even
 	eager    atomic.Int32  // so many requests more are handed over at once
 	watching atomic.Bool   // a watch runs
+	ticks    atomic.Uint64 // of all watches
+	lending
 }
 
 const (
@@ -51,9 +58,7 @@ func (c *Conn) keepRole() (turn uint64, kept bool) {
 		o.eager.Add(-1)
 		return 0, false
 	}
-	if o.watching.CompareAndSwap(false, true) {
-		c.wg.Add(1)
-		go c.watch()
+	if c.startWatch() {
 		return 0, false // a request after a pause: the watch is not ticking yet
 	}
 	turn = o.turn.Add(1)
@@ -71,9 +76,15 @@ func (c *Conn) judgePace(took time.Duration) {
 	if took < busyServe {
 		return
 	}
-	if waiting, ok := c.opt.Source.(interface{ Buffered() bool }); ok && waiting.Buffered() {
+	if c.moreArrived() {
 		c.role.eager.Store(eagerRun)
 	}
+}
+
+// moreArrived reports whether bytes behind the last frame are there already. The caller holds the role.
+func (c *Conn) moreArrived() bool {
+	source, ok := c.opt.Source.(interface{ Buffered() bool })
+	return ok && source.Buffered()
 }
 
 // passRole has another goroutine read on.
@@ -94,7 +105,18 @@ func (c *Conn) takeRole(turn uint64) {
 	}
 }
 
-// watch takes the role away from slow requests, and ends when none has come for a while.
+// startWatch reports whether there was no watch, and starts one. The caller holds the role.
+func (c *Conn) startWatch() bool {
+	if !c.role.watching.CompareAndSwap(false, true) {
+		return false
+	}
+	c.wg.Add(1)
+	go c.watch()
+	return true
+}
+
+// watch takes the role away from slow requests and from callers that wait long, gives it to a goroutine of the
+// connection where nobody has taken it, and ends when nothing has come for a while.
 func (c *Conn) watch() {
 	defer c.wg.Done()
 	tick := time.NewTimer(watchTick)
@@ -107,12 +129,16 @@ func (c *Conn) watch() {
 		case <-tick.C:
 		}
 		tick.Reset(watchTick)
+		c.role.ticks.Add(1)
 		turn := c.role.turn.Load()
 		switch {
 		case turn != last:
 			idle = 0
 		case turn%2 == roleServes:
 			c.takeRole(turn)
+			idle = 0
+		case turn&(roleFree|roleLent) != 0:
+			c.recallRole(turn)
 			idle = 0
 		default:
 			idle++
