@@ -13,6 +13,8 @@ const (
 	firstBuffer = 4 << 10  // a call and its answer fit, so most connections never grow
 	keepBuffer  = 64 << 10 // a larger buffer is given back after shrinkAfter frames that did not need it
 	shrinkAfter = 32
+
+	blanks = " \t\r" // what the feature wire takes around a payload
 )
 
 // ErrInterrupted is what Next returns after Interrupt. Nothing is lost: the next call of Next goes on where this
@@ -77,6 +79,20 @@ func (r *Reader) Bound() int { return int(r.bound.Load()) }
 
 // Buffered reports whether bytes behind the last frame have arrived already.
 func (r *Reader) Buffered() bool { return r.from < r.to }
+
+// Ready reports, behind a frame, whether Next has another one without reading.
+func (r *Reader) Ready() bool {
+	for rest := r.buf[r.from:r.to]; ; {
+		n := bytes.IndexByte(rest, '\n')
+		if n < 0 {
+			return false
+		}
+		if r.wire == Canonical || len(bytes.Trim(rest[:n], blanks)) > 0 {
+			return true
+		}
+		rest = rest[n+1:]
+	}
+}
 
 // Slack reports what was tolerated around the last frame that Next returned, or in front of the end.
 func (r *Reader) Slack() Slack { return r.slack }
@@ -181,7 +197,7 @@ func (r *Reader) trim(line []byte) []byte {
 		r.slack |= SlackCR
 		line = line[:n-1]
 	}
-	trimmed := bytes.Trim(line, " \t\r")
+	trimmed := bytes.Trim(line, blanks)
 	if len(trimmed) < len(line) && len(trimmed) > 0 {
 		r.slack |= SlackSpace
 	}

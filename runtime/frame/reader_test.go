@@ -356,6 +356,47 @@ func TestWriter_refusesWhatIsNoFrame(t *testing.T) {
 	}
 }
 
+func TestWriter_writesSeveralFramesAtOnce(t *testing.T) {
+	var got []string
+	w := NewWriter(writerFunc(func(p []byte) (int, error) {
+		got = append(got, string(p))
+		return len(p), nil
+	}), Feature, Host, 3)
+	if err := w.WriteFrames([][]byte{[]byte("1"), []byte("22"), []byte("333")}); err != nil {
+		t.Fatal(err)
+	}
+	var e *Error
+	if err := w.WriteFrames([][]byte{[]byte("4"), []byte("5555")}); !errors.As(err, &e) || e.Fault != TooLong {
+		t.Errorf("a frame over the bound gives %v", err)
+	}
+	if err := w.WriteFrame([]byte("6")); err != nil || strings.Join(got, "|") != "1\n22\n333\n|6\n" {
+		t.Errorf("wrote %q, %v, want three frames in one call and none of the refused", got, err)
+	}
+	calls := 0
+	w = NewWriter(writerFunc(func(p []byte) (int, error) { calls++; return len(p) - 1, nil }), Feature, Host, 9)
+	for range 2 {
+		if err := w.WriteFrames([][]byte{[]byte("{}"), []byte("{}")}); err != io.ErrShortWrite || calls != 1 {
+			t.Errorf("half a frame: %v after %d calls, want the same error and no further call", err, calls)
+		}
+	}
+}
+
+func TestReader_knowsWhetherAFrameIsThere(t *testing.T) {
+	src := &scripted{pieces: []string{"1\n\r\n \n2\n\n3", "\n"}}
+	r := NewReader(src, Feature, Extension, 9)
+	if r.Ready() {
+		t.Error("a frame is there before anything was read")
+	}
+	for n, want := range []bool{true, false, false} {
+		if _, err := r.Next(); err != nil {
+			t.Fatal(err)
+		}
+		if r.Ready() != want {
+			t.Errorf("behind frame %d: Ready is %v, want %v", n+1, !want, want)
+		}
+	}
+}
+
 func TestWriter_staysBrokenAfterTheDestination(t *testing.T) {
 	calls := 0
 	w := NewWriter(writerFunc(func(p []byte) (int, error) { calls++; return len(p) - 1, nil }), Feature, Host, 9)

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 )
 
-// Writer writes frames, each with one call of the destination's Write. Use it from one goroutine at a
+// Writer writes frames, each or several together with one call of the destination's Write. Use it from one goroutine at a
 // time; SetBound alone may be called from any.
 type Writer struct {
 	dst   io.Writer
@@ -66,6 +66,27 @@ func (w *Writer) WriteFrame(payload []byte) error {
 		return err
 	}
 	w.buf = append(append(w.buf[:0], payload...), '\n')
+	return w.flush()
+}
+
+// WriteFrames is WriteFrame for several frames, in one call of Write as well. Where Check refuses one, none is
+// written.
+func (w *Writer) WriteFrames(payloads [][]byte) error {
+	if w.err != nil {
+		return w.err
+	}
+	w.buf = w.buf[:0]
+	for _, payload := range payloads {
+		if err := w.Check(payload); err != nil {
+			return err
+		}
+		w.buf = append(append(w.buf, payload...), '\n')
+	}
+	return w.flush()
+}
+
+// flush writes what is in the buffer.
+func (w *Writer) flush() error {
 	n, err := w.dst.Write(w.buf)
 	if err == nil && n < len(w.buf) {
 		err = io.ErrShortWrite

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"runtime"
 	"strconv"
 	"sync"
 
@@ -262,10 +263,14 @@ func (c *Conn) launch(q Call, k *call, f *buffer) error {
 		return nil
 	}
 	mine := c.queueLocked(o)
+	many := len(c.calls.live) >= manyCalls
 	c.mu.Unlock()
 	q.queued()
 	if mine {
-		c.write(o)
+		if many {
+			runtime.Gosched() // other callers are likely to have a frame soon
+		}
+		c.write()
 	}
 	return nil
 }
@@ -274,15 +279,8 @@ func (c *Conn) launch(q Call, k *call, f *buffer) error {
 // read: half of what a pipe holds.
 const unprovenMost = 32 << 10
 
-// queueLaterLocked queues a frame for another goroutine to write.
-func (c *Conn) queueLaterLocked(o outgoing) {
-	c.out.sent += int64(len(o.frame.b)) + 1
-	if o.call != nil {
-		o.call.offset = c.out.sent
-	}
-	c.out.queue = append(c.out.queue, o)
-	c.wakeWriterLocked()
-}
+// manyCalls is how many calls are in flight when a caller lets others queue their frames beside its own.
+const manyCalls = 4
 
 func (c *Conn) appendID(dst []byte, n uint64) []byte {
 	if c.opt.IDPrefix == "" {

@@ -88,6 +88,10 @@ func newOpeningRig(t *testing.T, side frame.Side, version string, o Options) *ri
 	if o.Source != nil { // stands for a stream that can be interrupted
 		mine.Source = frame.NewReader(&pokable{stream: to}, p.Wire, side.Other(), p.MaxFrameBytes)
 	}
+	if counts, ok := o.Sink.(*tally); ok {
+		counts.stream = from
+		mine.Sink = frame.NewWriter(counts, p.Wire, side, p.MaxFrameBytes)
+	}
 	r := &rig{t: t, in: frame.NewReader(from, p.Wire, side, p.MaxFrameBytes), bytes: to, out: from, hang: mine.Hangup}
 	o.Profile, o.Source, o.Sink, o.Hangup = p, mine.Source, mine.Sink, mine.Hangup
 	if o.Diagnose == nil {

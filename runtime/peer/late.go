@@ -27,7 +27,7 @@ func (c *Conn) arm(r *Request, why *CancelledError) {
 		defer c.wg.Done()
 		if r.claimed.CompareAndSwap(false, true) {
 			c.diagnose(Diagnostic{Blame: Local, Method: r.Method, ID: r.ID, Text: "handler of a cancelled request has not returned in time, answered in its place"})
-			c.deliver(r, composeError(r.ID, c.cancellation(why)), errorGiven)
+			c.deliver(r, composeError(r.ID, c.cancellation(why)), errorGiven, false)
 		}
 	})
 }

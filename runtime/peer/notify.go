@@ -28,11 +28,10 @@ func (c *Conn) notify(ctx context.Context, method string, params Value, of *Requ
 		f.release()
 		return err
 	}
-	o := outgoing{frame: f}
-	mine := c.queueLocked(o)
+	mine := c.queueLocked(outgoing{frame: f})
 	c.mu.Unlock()
 	if mine {
-		c.write(o)
+		c.write()
 	}
 	return nil
 }

@@ -16,17 +16,20 @@ import (
 func (c *Conn) lead() {
 	defer c.wg.Done()
 	for {
+		c.unhold()
 		payload, err := c.opt.Source.Next()
 		if err == frame.ErrInterrupted {
 			continue // a caller was called back that had left by itself
 		}
 		if err != nil {
+			c.flush()
 			c.finish(asFault(err))
 			return
 		}
 		c.role.settled = false
 		r, err := c.dispatch(payload)
 		if err != nil {
+			c.flush()
 			c.end(err)
 			return
 		}
@@ -43,22 +46,22 @@ func (c *Conn) lead() {
 
 // dispatch takes one frame in. It returns a request to be served, or what ends the connection.
 func (c *Conn) dispatch(payload []byte) (*Request, error) {
-	var e envelope.Envelope
-	if err := envelope.Read(c.opt.Profile.Wire, payload, &e); err != nil {
+	e := &c.role.message
+	if err := envelope.Read(c.opt.Profile.Wire, payload, e); err != nil {
 		return nil, c.malformed(err)
 	}
-	if c.past(&e) {
+	if c.past(e) {
 		return nil, nil
 	}
 	switch e.Kind {
 	case envelope.Request:
-		return c.request(&e)
+		return c.request(e)
 	case envelope.Notification:
-		return nil, c.notification(&e)
+		return nil, c.notification(e)
 	case envelope.Invalid:
-		return nil, c.invalid(&e)
+		return nil, c.invalid(e)
 	}
-	return nil, c.response(&e)
+	return nil, c.response(e)
 }
 
 // past reports a frame that comes too late: any, behind a last answer of this side, and on a host all

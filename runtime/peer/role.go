@@ -3,6 +3,8 @@ package peer
 import (
 	"sync/atomic"
 	"time"
+
+	"github.com/octet-dev/octet/runtime/envelope"
 )
 
 // role says what the holder of the reader's role does. There is one holder at a time, or none.
@@ -23,7 +25,9 @@ type role struct {
 	eager    atomic.Int32  // so many requests more are handed over at once
 	watching atomic.Bool   // a watch runs
 	ticks    atomic.Uint64 // of all watches
+	holding
 	lending
+	message envelope.Envelope // that was read last; the holder's, kept because it would be made anew for each
 }
 
 const (
@@ -36,16 +40,20 @@ const (
 
 // serveHolding serves r and reports whether this goroutine still has the reader's role.
 func (c *Conn) serveHolding(r *Request) bool {
+	hold := c.mayHold()
 	turn, kept := c.keepRole()
 	if !kept {
 		c.passRole()
 	}
+	r.hold = hold && kept
 	start := time.Now()
 	c.serve(r)
 	took := time.Since(start)
 	if !kept || !c.role.turn.CompareAndSwap(turn, turn+1) {
+		c.flush()
 		return false
 	}
+	c.noteHeld(hold, took)
 	c.judgePace(took)
 	return true
 }
@@ -85,6 +93,12 @@ func (c *Conn) judgePace(took time.Duration) {
 func (c *Conn) moreArrived() bool {
 	source, ok := c.opt.Source.(interface{ Buffered() bool })
 	return ok && source.Buffered()
+}
+
+// frameArrived reports whether the next frame is there already. The caller holds the role.
+func (c *Conn) frameArrived() bool {
+	source, ok := c.opt.Source.(interface{ Ready() bool })
+	return ok && source.Ready()
 }
 
 // passRole has another goroutine read on.

@@ -62,6 +62,7 @@ type Request struct {
 	exited  func() (Value, error)
 	handler Handler // of Options.Arrived
 	final   bool
+	hold    bool                // the answer need not be written at once; set by whom serves
 	given   given               // under mu of the connection
 	behind  []func(result bool) // so
 	claimed atomic.Bool         // the answer is settled
@@ -167,7 +168,7 @@ func (r *Request) Drain(ctx context.Context, reason string) {
 		}
 		for _, o := range others {
 			if o.claimed.CompareAndSwap(false, true) {
-				c.deliver(o, composeError(o.ID, c.cancellation(&CancelledError{Reason: reason})), errorGiven)
+				c.deliver(o, composeError(o.ID, c.cancellation(&CancelledError{Reason: reason})), errorGiven, false)
 			}
 		}
 		ctx = context.Background() // the rest is being answered by its own handler right now
@@ -355,6 +356,7 @@ func (c *Conn) serve(r *Request) {
 	returned := false
 	defer func() {
 		if !returned {
+			r.hold = false // this goroutine may end, and the role with it
 			// A panic, or a runtime.Goexit that ends this goroutine behind the answer.
 			if v := recover(); v != nil || r.exited == nil {
 				c.answer(r, nil, panicked(v))
@@ -395,12 +397,12 @@ func (c *Conn) answer(r *Request, v Value, err error) {
 	if r.before != nil {
 		r.before()
 	}
-	c.deliver(r, f, g)
+	c.deliver(r, f, g, r.hold)
 }
 
 // deliver queues the answer of a claimed request and takes the request out of the table, in one step,
-// so that a drain never sees the one without the other.
-func (c *Conn) deliver(r *Request, f *buffer, g given) {
+// so that a drain never sees the one without the other. Hold leaves the writing to flush.
+func (c *Conn) deliver(r *Request, f *buffer, g given, hold bool) {
 	c.mu.Lock()
 	delete(c.served.live, r.ID.String())
 	c.disarmLocked(r)
@@ -416,12 +418,17 @@ func (c *Conn) deliver(r *Request, f *buffer, g given) {
 		return
 	}
 	o := outgoing{frame: f, last: r.final, overdue: c.watchLocked(r)}
-	mine := c.queueLocked(o)
+	mine := false
+	if hold {
+		c.holdLocked(o)
+	} else {
+		mine = c.queueLocked(o)
+	}
 	waiting := r.giveLocked(g)
 	c.mu.Unlock()
 	run(waiting, g)
 	if mine {
-		c.write(o)
+		c.write()
 	}
 }
 
