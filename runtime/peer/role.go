@@ -31,11 +31,12 @@ type role struct {
 }
 
 const (
-	watchTick  = 500 * time.Microsecond
-	watchIdle  = 40                     // ticks without a request until the watch ends
-	eagerRun   = 64                     // requests handed over at once behind a slow one
-	busyServe  = 100 * time.Microsecond // too slow to keep the role while others wait already
-	roleServes = 1                      // the lowest bit of a turn
+	watchTick   = 500 * time.Microsecond
+	watchIdle   = 40                     // ticks without a request until the watch ends
+	eagerRun    = 64                     // requests handed over at once behind a slow one
+	busyServe   = 100 * time.Microsecond // too slow to keep the role while others wait already
+	quickSpares = 8                      // so many of them less for each that was quick after all
+	roleServes  = 1                      // the lowest bit of a turn
 )
 
 // serveHolding serves r and reports whether this goroutine still has the reader's role.
@@ -49,6 +50,10 @@ func (c *Conn) serveHolding(r *Request) bool {
 	start := time.Now()
 	c.serve(r)
 	took := time.Since(start)
+	if eager := c.role.eager.Load(); !kept && eager > 0 && took < busyServe {
+		// One slow request among quick ones is no reason to go on so.
+		c.role.eager.CompareAndSwap(eager, max(0, eager-quickSpares))
+	}
 	if !kept || !c.role.turn.CompareAndSwap(turn, turn+1) {
 		c.flush()
 		return false

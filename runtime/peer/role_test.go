@@ -168,6 +168,30 @@ func TestRole_busyRequestsAreHandedOver(t *testing.T) {
 	}
 }
 
+func TestRole_quickRequestsBehindASlowOneAreSoonServedAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, frame.Extension, "0.4", Options{Handle: func(ctx context.Context, q *Request) (Value, error) {
+			if strings.Contains(string(q.Params), "slow") {
+				time.Sleep(busyServe)
+			}
+			return echo(ctx, q)
+		}})
+		r.warm()
+		for name, quick := range map[string]bool{"t": true, "slow": false} {
+			r.conn.role.eager.Store(eagerRun)
+			for range eagerRun / quickSpares {
+				r.send(requestOf("7", name))
+				r.want(resultOf("7", name))
+				synctest.Wait()
+			}
+			if eager := r.conn.role.eager.Load(); (eager <= 0) != quick || eager < 0 {
+				t.Errorf("behind %d requests of the kind %q, %d more are handed over", eagerRun/quickSpares, name, eager)
+			}
+		}
+		r.quiet()
+	})
+}
+
 func TestRole_watchStaysWhileRequestsCome(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, frame.Extension, "0.4", Options{Handle: echo})
