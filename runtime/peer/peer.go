@@ -14,7 +14,8 @@
 //	    notification  $/cancelRequest, or Options.Notice, right here and before the next frame
 //	    response      settle the call it names
 //	answer      the outcome is claimed once, composed, queued
-//	send        whoever finds the writer idle writes; what queues meanwhile goes to drain
+//	send        whoever finds the writer idle writes; what queues meanwhile goes to drain, and what is
+//	            queued together leaves in one write
 //
 // A lone request is thus read, served and answered on one goroutine. A lone call is written by its caller
 // and, where calls come one after the other, its answer is read by the caller as well: see lend.go. No lock
@@ -46,7 +47,8 @@ type Sink interface {
 	// Check returns why payload cannot be one frame under the bound in force, or nil. It may be called at
 	// any time.
 	Check(payload []byte) error
-	// WriteFrame writes one frame. It is called from one goroutine at a time and keeps nothing.
+	// WriteFrame writes one frame. It is called from one goroutine at a time and keeps nothing. A Sink that has
+	// WriteFrames, as a *frame.Writer has, is given frames that are ready together at once.
 	WriteFrame(payload []byte) error
 	// SetBound replaces the bound for the frames to come. It may be called at any time.
 	SetBound(bytes int)
