@@ -9,10 +9,12 @@ import (
 	"time"
 
 	"github.com/octet-dev/octet/generated/oupwire"
+	"github.com/octet-dev/octet/generated/wirejson"
 	"github.com/octet-dev/octet/host/oup/event"
 	"github.com/octet-dev/octet/host/oup/house"
 	"github.com/octet-dev/octet/host/oup/ledger"
 	"github.com/octet-dev/octet/host/oup/live"
+	"github.com/octet-dev/octet/host/oup/pending"
 	"github.com/octet-dev/octet/host/oup/storage"
 	"github.com/octet-dev/octet/host/session"
 )
@@ -176,4 +178,27 @@ func TestEnter_isWaitedFor(t *testing.T) {
 	if err := <-gone; err != nil {
 		t.Error(err)
 	}
+}
+
+// TestTurn_forgetsItsScopesBeforeItsEnd: OUP-APPROVAL-011. Whoever is told the end may ask at once what is remembered.
+func TestTurn_forgetsItsScopesBeforeItsEnd(t *testing.T) {
+	p := newPlace(t)
+	remembered := make(chan int, 1)
+	var s *live.Session
+	r := p.open(func(o *house.Options) {
+		o.Spread = func(string, string, wirejson.Encoder) { remembered <- len(s.Pending().Remembered()) } // where the end is told
+	})
+	r.brain.commanding("one")
+	s = r.session(chat)
+	f := r.follow(chat)
+	p.disk(`CREATE TRIGGER full BEFORE INSERT ON events WHEN NEW.kind = 'turn' AND NEW.step = 2 BEGIN SELECT RAISE(ABORT, 'full'); END`)
+	begin(t, s, turn(1), "go")
+	if _, err := s.Pending().Decide(t.Context(), pending.Decision{Approval: f.asked(1).ApprovalID, Decision: "approve", Scope: "turn"}); err != nil {
+		t.Fatal(err)
+	}
+	if n := <-remembered; n != 0 {
+		t.Errorf("%d scopes are remembered when the end is told", n)
+	}
+	waitIdle(t, s)
+	p.disk(roomLedger)
 }

@@ -264,9 +264,9 @@ func (s *Session) settle(t *turn, end story.End) {
 		}
 		last = append(last, story.Dropped(s.o.Key, t.id, inputs, reason))
 	}
+	s.book.TurnEnded(t.id) // in front of the end: whoever is told it may ask at once
 	s.tellLast(t, rest, append(last, story.Terminal(s.o.Key, t.id, end)))
 
-	s.book.TurnEnded(t.id)
 	s.mu.Lock()
 	s.turn = nil
 	s.last = &ended{id: t.id, outcome: end.Outcome, started: t.started, completed: s.o.Now()}
