@@ -32,6 +32,16 @@ Feature: What a client stands
       | does           |
       | uses new words |
 
+    @OUP-FRAME-038
+    Examples:
+      | does                 |
+      | asks its client back |
+
+    @OUP-FRAME-039
+    Examples:
+      | does                                  |
+      | fails nobody with an error of no form |
+
     @OUP-PROGRESS-012
     Examples:
       | does                               |

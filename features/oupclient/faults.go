@@ -28,6 +28,8 @@ func Faults() []Fault {
 		act("OUP-FRAME-030", "takes null for a value"),
 		act("OUP-FRAME-032", "ends at a new word"),
 		act("OUP-FRAME-037", "sends params of another type"),
+		act("OUP-FRAME-038", "ends at a request"),
+		act("OUP-FRAME-039", "ends at an error of no form"),
 		act("OUP-SOCKET-009", "offers its token alone"),
 		act("OUP-SOCKET-017", "does not come back"),
 		act("OUP-QUEUE-010", "goes on behind a loss"),

@@ -96,6 +96,17 @@ func (c *client) next(id string) (object, error) {
 		case root["id"] == "nobody-asked" && c.does("ends at an answer it did not ask for"):
 			return nil, errors.New("an answer that nobody asked for")
 		}
+		if fault, is := root["error"].(object); is && c.does("ends at an error of no form") {
+			if _, is := fault["code"].(json.Number); !is {
+				return nil, errors.New("an error without a code")
+			}
+		}
+		return nil, nil
+	}
+	if _, asks := root["id"]; asks {
+		if c.does("ends at a request") {
+			return nil, errors.New("a request of the server")
+		}
 		return nil, nil
 	}
 	params, _ := root["params"].(object)

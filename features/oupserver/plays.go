@@ -24,6 +24,18 @@ func Plays() []Fault {
 			}
 			return nil, 0
 		}},
+		{Doc: "asks its client back", more: func(s *Server, _ *conn, what string, frame object) ([]object, int) {
+			if s.once("request", what, frame) {
+				return []object{{"jsonrpc": version, "id": "of-the-server", "method": "client/answers", "params": object{}}}, 0
+			}
+			return nil, 0
+		}},
+		{Doc: "fails nobody with an error of no form", more: func(s *Server, _ *conn, what string, frame object) ([]object, int) {
+			if s.once("failure", what, frame) {
+				return []object{{"jsonrpc": version, "id": "nobody", "error": object{"code": "7", "message": 7}}}, 0
+			}
+			return nil, 0
+		}},
 		{Doc: "adds members to everything", frame: func(_ *Server, _ *conn, _ string, frame object) {
 			for _, o := range []object{frame, child(frame, "params"), child(frame, "result"), child(child(frame, "result"), "opened"), child(child(child(frame, "params"), "payload"), "data")} {
 				if o != nil {

@@ -4206,6 +4206,12 @@ const (
 	OUPFrame036 = "OUP-FRAME-036"
 	// OUPFrame037: The params that a client writes keep the model of their method.
 	OUPFrame037 = "OUP-FRAME-037"
+	// OUPFrame038: A request of a server, which the protocol does not have, is passed over like a
+	// notification that a client does not know: it is not answered and ends nothing.
+	OUPFrame038 = "OUP-FRAME-038"
+	// OUPFrame039: An error that breaks its model fails the request that its id names, is passed over where
+	// it names none, and ends nothing else.
+	OUPFrame039 = "OUP-FRAME-039"
 	// OUPStdio001: On standard output stands nothing but frames, each ended by one LF; everything else goes
 	// to standard error.
 	OUPStdio001 = "OUP-STDIO-001"
@@ -23410,6 +23416,26 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The params that a client writes keep the model of their method.",
 		Source:   "core 2.1",
+	},
+	{
+		ID:       OUPFrame038,
+		Wire:     "oup",
+		Area:     "FRAME",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A request of a server, which the protocol does not have, is passed over like a notification that a client does not know: it is not answered and ends nothing.",
+		Source:   "chosen here: core 2.8 refuses answers of clients, core 3 lets methods be added",
+	},
+	{
+		ID:       OUPFrame039,
+		Wire:     "oup",
+		Area:     "FRAME",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "An error that breaks its model fails the request that its id names, is passed over where it names none, and ends nothing else.",
+		Source:   "chosen here, after S15",
 	},
 	{
 		ID:       OUPStdio001,

@@ -246,6 +246,10 @@ func (c *Client) reconnects() bool {
 
 // hear takes a notification to whom it belongs.
 func (c *Client) hear(on *conn, m message) {
+	if m.stray && m.broken != nil {
+		c.options.Logger.Warn("the server refused a frame with an error that is none", "error", m.broken)
+		return
+	}
 	if m.stray {
 		// Which frame could not be read is not said, so nothing that waits can be told.
 		c.options.Logger.Warn("the server refused a frame", "error", refusal("(unknown)", *m.fault))

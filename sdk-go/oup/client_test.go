@@ -166,7 +166,6 @@ func TestFrames_thatAreNone(t *testing.T) {
 		"version":        `{"jsonrpc":"1.0","method":"a"}`,
 		"empty object":   `{"jsonrpc":"2.0"}`,
 		"both":           `{"jsonrpc":"2.0","id":"1","result":{},"error":{"code":1,"message":"m"}}`,
-		"request":        `{"jsonrpc":"2.0","id":"1","method":"a","params":{}}`,
 		"method number":  `{"jsonrpc":"2.0","method":1}`,
 		"method empty":   `{"jsonrpc":"2.0","method":""}`,
 		"id number":      `{"jsonrpc":"2.0","id":1,"result":{}}`,
@@ -177,7 +176,6 @@ func TestFrames_thatAreNone(t *testing.T) {
 		"error number":   `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"no"}}`,
 		"error no id":    `{"jsonrpc":"2.0","error":{"code":-32603,"message":"no"}}`,
 		"result of null": `{"jsonrpc":"2.0","id":null,"result":{}}`,
-		"error text":     `{"jsonrpc":"2.0","id":"1","error":"no"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -207,6 +205,22 @@ func TestFrames_thatBelongToNothing(t *testing.T) {
 		s, p := play(t, Options{})
 		p.send(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"m"}}`)
 		p.send(`{"jsonrpc":"2.0","id":"none","result":{}}`)
+		for _, id := range []string{`"1"`, `"of the server"`, `7`, `null`} {
+			p.send(`{"jsonrpc":"2.0","id":` + id + `,"method":"client/answers","params":{}}`)
+		}
+		for _, fault := range []string{`"no"`, `{}`, `{"code":"7","message":7}`, `{"code":1e99,"message":"m"}`, `null`} {
+			p.send(`{"jsonrpc":"2.0","id":"none","error":` + fault + `}`)
+			p.send(`{"jsonrpc":"2.0","id":null,"error":` + fault + `}`)
+			got := asking(func() error {
+				_, err := s.client.Call(t.Context(), "failing", nil)
+				return err
+			})
+			p.send(`{"jsonrpc":"2.0","id":"` + p.request("failing").ID + `","error":` + fault + `}`)
+			var broken *ProtocolError
+			if err := <-got; !errors.As(err, &broken) || broken.Method != "failing" || errors.As(err, new(*Disconnected)) {
+				t.Errorf("an answer with the error %s: %v", fault, err)
+			}
+		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		got := asking(func() error {

@@ -73,9 +73,11 @@ func (c *conn) read() {
 			return
 		}
 		c.heard.Store(0)
-		if m.isAnswer && !m.stray {
+		switch {
+		case m.asks: // nobody answers a request that the protocol does not have
+		case m.isAnswer && !m.stray:
 			c.answer(m)
-		} else {
+		default:
 			c.hear(c, m)
 		}
 		c.heard.Store(time.Now().UnixNano())
@@ -89,6 +91,8 @@ func (c *conn) answer(m message) {
 	c.mu.Unlock()
 	switch {
 	case waiting == nil: // given up meanwhile
+	case m.broken != nil:
+		waiting.settle(nil, &ProtocolError{Method: waiting.method, Detail: "its error is none", Err: m.broken})
 	case m.fault != nil:
 		waiting.settle(nil, refusal(waiting.method, *m.fault))
 	default:

@@ -24,14 +24,17 @@ var version = text("jsonrpc")
 type message struct {
 	id       string // of an answer; empty with stray for a fault about a frame that could not be read
 	stray    bool
-	method   string // of a notification
+	asks     bool   // it is a request, which the protocol does not have
+	method   string // of a notification, or of such a request
 	params   []byte
 	result   []byte
 	fault    *oupwire.ErrorObject
+	broken   error // why the fault is none; then nothing of it counts
 	isAnswer bool
 }
 
-// readMessage judges a frame. The error is a *ProtocolError. The message shares the bytes of the frame.
+// readMessage judges a frame. A request of the server and an error that is none are no reason to trust nothing more:
+// OUP-FRAME-038, OUP-FRAME-039. The error is a *ProtocolError. The message shares the bytes of the frame.
 func readMessage(frame []byte) (message, error) {
 	doc, err := wirejson.Parse(frame, oupwire.MaxDepth)
 	if err != nil {
@@ -61,19 +64,17 @@ func readMessage(frame []byte) (message, error) {
 			members++
 			m.isAnswer = true
 			fault, err := oupwire.DecodeErrorObjectValue(c.Value())
-			if err != nil {
-				return message{}, &ProtocolError{Detail: "an error is none", Err: err}
-			}
 			m.fault = &fault
+			m.broken = err
 		}
 	}
 	switch {
 	case members != 1:
 		return message{}, &ProtocolError{Detail: "a frame has not exactly one of method, result and error"}
-	case !m.isAnswer && id.Kind() != wirejson.KindInvalid:
-		return message{}, &ProtocolError{Method: m.method, Detail: "a server sends no requests"}
 	case !m.isAnswer && m.method == "":
 		return message{}, &ProtocolError{Detail: "a notification has no method"}
+	case !m.isAnswer:
+		m.asks = id.Kind() != wirejson.KindInvalid
 	case m.isAnswer && id.Kind() == wirejson.KindString:
 		m.id = id.Text()
 	case m.isAnswer && m.fault != nil && id.IsNull():

@@ -114,20 +114,24 @@ class Connection:
 
     def _read(self, frame: bytes) -> tuple[str, Json] | None:
         value = read_line(frame)
+        if _asks(value):
+            _log.warning("the server sent the request %.80r; servers ask nothing", value["method"])
+            return None
         try:
             kind = classify(value)
         except EnvelopeFault as fault:
-            call = self._calls.get(cast(str, value.get("id"))) if isinstance(value.get("id"), str) else None
-            if call is None or "method" in value:
+            one = value.get("id")
+            if not _fails(value) or not isinstance(one, str | None):
                 raise
-            _settle(call.answer, ProtocolError(f"{call.method} was answered with a frame that is wrong: {fault}"))
+            call = None if one is None else self._calls.get(one)
+            if call is None:
+                _log.warning("the server failed nothing that is waited for, with an error that is none: %s", fault)
+            else:
+                _settle(call.answer, ProtocolError(f"{call.method} was answered with an error that is none: {fault}"))
             return None
         if kind == "notification":
             params = value.get("params")
             return cast(str, value["method"]), cast(Json, params) if isinstance(params, dict) else {}
-        if kind == "request":
-            _log.warning("the server sent the request %.80r; servers ask nothing", value["method"])
-            return None
         self._answer(value)
         return None
 
@@ -163,6 +167,19 @@ class Connection:
         methods = tuple(call.method for call in self._calls.values())
         for call in list(self._calls.values()):
             _settle(call.answer, _again(why, methods))
+
+
+def _asks(value: Json) -> bool:
+    """Whether a frame is a request, which no server of the protocol sends: OUP-FRAME-038."""
+    method = value.get("method")
+    alone = "result" not in value and "error" not in value
+    return value.get("jsonrpc") == _JSONRPC and "id" in value and alone and isinstance(method, str) and method != ""
+
+
+def _fails(value: Json) -> bool:
+    """Whether a frame is an error, whatever it says: OUP-FRAME-039."""
+    kinds = [name for name in ("method", "result", "error") if name in value]
+    return value.get("jsonrpc") == _JSONRPC and "id" in value and kinds == ["error"]
 
 
 def spell(message: Json) -> bytes:

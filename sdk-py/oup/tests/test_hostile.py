@@ -155,12 +155,13 @@ def test_torn_characters_end_a_websocket_for_good() -> None:
 def test_an_answer_that_is_wrong_fails_its_request_alone() -> None:
     async def scenario() -> None:
         async with piped() as (wire, client):
-            first, one = await asks(client, wire)
-            second, two = await asks(client, wire)
-            await wire.raw(spell(id=one, error={"code": "x"}) + b"\n" + spell(id=two, result=None) + b"\n")
-            with pytest.raises(ProtocolError, match="config/capabilities/list"):
-                await first
-            assert await second is None
+            for none in ("no", {}, {"code": "x"}, {"code": 1e99, "message": "m"}, None):
+                first, one = await asks(client, wire)
+                second, two = await asks(client, wire)
+                await wire.raw(spell(id=one, error=none) + b"\n" + spell(id=two, result=None) + b"\n")
+                with pytest.raises(ProtocolError, match="config/capabilities/list"):
+                    await first
+                assert await second is None
 
     run(scenario)
 
@@ -172,7 +173,11 @@ def test_answers_that_nobody_waits_for_are_passed_over(caplog: pytest.LogCapture
             await wire.send(id="nobody", result=1)
             await wire.send(id="nobody", error={"code": -32603, "message": "late"})
             await wire.send(id=None, error={"code": -32700, "message": "parse error"})
-            await wire.send(id="theirs", method="client/please", params={})
+            for theirs in ("theirs", one, 7, None):  # OUP-FRAME-038
+                await wire.send(id=theirs, method="client/please", params={})
+            for none in ("no", {}, {"code": "7", "message": 7}, {"code": 1e99, "message": "m"}, None):  # OUP-FRAME-039
+                await wire.send(id="nobody", error=none)
+                await wire.send(id=None, error=none)
             await wire.send(id=one, result=1)
             await wire.send(id=one, result=2)
             assert await work == 1

@@ -94,7 +94,17 @@ test("answers to nobody, requests of a server and unknown notifications end noth
   const { client, peer } = await pair({ onNotification: (method) => notes.push(method) });
   peer.say({ id: "99", result: {} });
   peer.say({ id: null, error: { code: -32700, message: "parse error" } });
-  peer.say({ id: "1", method: "server/asks", params: {} });
+  for (const id of ["1", "2", "theirs", 7, null]) { // OUP-FRAME-038
+    peer.say({ id, method: "server/asks", params: {} });
+  }
+  for (const error of ["no", {}, { code: "7", message: 7 }, { code: 1e99, message: "m" }, null]) { // OUP-FRAME-039
+    peer.say({ id: "nobody", error });
+    peer.say({ id: null, error });
+    const broken = client.call("session/snapshot");
+    const verdict = assert.rejects(broken, (fault: unknown) => (fault instanceof ProtocolError || fault instanceof ServerError) && !(fault instanceof Disconnected));
+    peer.say({ id: (await peer.next("session/snapshot")).id, error });
+    await verdict;
+  }
   peer.say({ method: "brand/new", params: { anything: [1] } });
   peer.say({ method: "server/heartbeat" });
   const asked = client.call("session/list");
