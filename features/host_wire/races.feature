@@ -12,9 +12,10 @@ Feature: A host keeps its head whatever the moment
     And nothing of the extension is left
 
     Examples:
-      | schedule             |
-      | one byte per write   |
-      | writes of any length |
+      | schedule                 |
+      | one byte per write       |
+      | writes of any length     |
+      | many frames in one write |
 
   Scenario Outline: Requests in one write with other frames
     Given an extension under the schedule "<schedule>"

@@ -20,6 +20,7 @@ type kind struct {
 var schedules = []kind{
 	{"one byte per write", paced(schedule.ByByte)},
 	{"writes of any length", paced(schedule.InPieces)},
+	{"many frames in one write", allTogether},
 	{"many frames per write", manyFrames},
 	{"requests behind the answer to initialize", behindInitialize},
 	{"a request in front of the answer to initialize", beforeInitialize},
@@ -96,6 +97,17 @@ func manyFrames(s *schedule.Schedule, d dialect.Dialect) plot {
 	says := append(schedule.Weave(s, notices, progress, requests), "«answer»")
 	moves := append([]move{{On: dialect.ToolCall, Says: says}}, leaving("p-1", "p-2", "p-3")...)
 	return plot{Pace: anyPace(s), Selects: []string{featurewire.FeatureRequestProgress}, Moves: moves}
+}
+
+// allTogether says some requests and the answer in one write.
+func allTogether(s *schedule.Schedule, d dialect.Dialect) plot {
+	var ids, says []string
+	for i := range 2 + s.Below(4) {
+		ids = append(ids, fmt.Sprintf("p-%d", i+1))
+		says = append(says, asked(d, ids[i]))
+	}
+	moves := append([]move{{On: dialect.ToolCall, Says: append(says, "«answer»")}}, leaving(ids...)...)
+	return plot{Pace: schedule.Together, Moves: moves}
 }
 
 // behindInitialize says more than the answer to initialize in one write.

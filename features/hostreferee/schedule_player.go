@@ -17,6 +17,7 @@ import (
 	"github.com/octet-dev/octet/features/dialect"
 	"github.com/octet-dev/octet/features/faultypeer"
 	"github.com/octet-dev/octet/features/schedule"
+	"github.com/octet-dev/octet/features/subject"
 	"github.com/octet-dev/octet/features/transcript"
 	"github.com/octet-dev/octet/features/wire"
 	cw "github.com/octet-dev/octet/generated/canonicalwire"
@@ -266,10 +267,16 @@ func (p *player) say(frames []string) {
 			p.line = bytes.Clone(line)
 		}
 	}
-	for _, piece := range p.cuts.Cut(p.script.Pace, all) {
+	pieces := p.cuts.Cut(p.script.Pace, all)
+	until := time.Now().Add(subject.PieceBudget)
+	for i, piece := range pieces {
 		// A host that does not listen shows in what it does otherwise.
 		if _, err := p.out.Write(piece); err != nil {
 			return
+		}
+		// Pieces that lie in the pipe together are read together: nothing would show that they were cut.
+		if i < len(pieces)-1 {
+			subject.AwaitTaken(p.out, until)
 		}
 	}
 }

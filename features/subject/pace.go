@@ -33,12 +33,12 @@ func (p *pen) lock(limit time.Duration) bool {
 
 func (p *pen) unlock() { <-p.turn }
 
-// pieceBudget bounds how long the pieces of one frame wait to be taken. A subject that is still starting
+// PieceBudget bounds how long the pieces of one frame wait to be taken. A subject that is still starting
 // needs some of it, and one that does not read is no reason to wait for ever.
-const pieceBudget = 500 * time.Millisecond
+const PieceBudget = 500 * time.Millisecond
 
 // turnLimit bounds the wait for a frame that is being written to be over; only one that is stuck takes longer.
-const turnLimit = 2 * pieceBudget
+const turnLimit = 2 * PieceBudget
 
 // put writes a frame or bytes, or keeps them. A broken pipe is the subject's doing and visible elsewhere.
 func (p *pen) put(w io.Writer, b []byte) {
@@ -50,12 +50,12 @@ func (p *pen) put(w io.Writer, b []byte) {
 	case p.cut == nil:
 		_, _ = w.Write(b)
 	default:
-		until := time.Now().Add(pieceBudget)
+		until := time.Now().Add(PieceBudget)
 		for _, piece := range p.cut(b) {
 			if _, err := w.Write(piece); err != nil {
 				return
 			}
-			awaitTaken(w, until)
+			AwaitTaken(w, until)
 		}
 	}
 }

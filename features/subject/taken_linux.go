@@ -15,9 +15,9 @@ const (
 	lookSlowest = 2 * time.Millisecond
 )
 
-// awaitTaken waits until the reader of a pipe has taken everything out of it, so that what is written next
+// AwaitTaken waits until the reader of a pipe has taken everything out of it, so that what is written next
 // reaches it by another read. A pipe tells nobody when it becomes empty, so it is asked.
-func awaitTaken(w io.Writer, until time.Time) {
+func AwaitTaken(w io.Writer, until time.Time) {
 	conn, ok := w.(syscall.Conn)
 	if !ok {
 		return

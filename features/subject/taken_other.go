@@ -7,5 +7,5 @@ import (
 	"time"
 )
 
-// awaitTaken does not wait: the system does not tell what is in a pipe.
-func awaitTaken(io.Writer, time.Time) {}
+// AwaitTaken does not wait: the system does not tell what is in a pipe.
+func AwaitTaken(io.Writer, time.Time) {}
