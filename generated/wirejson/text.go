@@ -128,22 +128,23 @@ func plain(c byte) bool { return c >= 0x20 && c != '"' && c != '\\' }
 // AppendString appends the canonical spelling of s as a JSON string. Bytes that are no valid UTF-8 are
 // written as U+FFFD.
 func AppendString[T ~string | ~[]byte](dst []byte, s T) []byte {
-	return appendString(dst, []byte(s))
+	dst, _ = appendString(dst, []byte(s))
+	return dst
 }
 
-// appendString must neither change s nor let it escape: that is what spares AppendString the copy of a
-// string.
-func appendString(dst, s []byte) []byte {
-	dst = append(dst, '"')
+// appendString reports whether s is valid UTF-8. It must neither change s nor let it escape: that is what spares
+// AppendString the copy of a string.
+func appendString(dst, s []byte) (text []byte, valid bool) {
+	dst, valid = append(dst, '"'), true
 	for {
 		run := PlainRun(s)
 		dst = append(dst, s[:run]...)
 		if run == len(s) {
-			return append(dst, '"')
+			return append(dst, '"'), valid
 		}
 		c := rune(s[run])
 		if c >= utf8.RuneSelf {
-			c = utf8.RuneError
+			c, valid = utf8.RuneError, false
 		}
 		dst = appendEscaped(dst, c)
 		s = s[run+1:]

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // Encoder is a value of a generated model.
@@ -131,10 +130,11 @@ func (w *Writer) Int(i int64) { w.buf = strconv.AppendInt(w.buf, i, 10) }
 
 // String writes a string.
 func (w *Writer) String(s string) {
-	if w.err == nil && !utf8.ValidString(s) {
-		w.err = &SyntaxError{Offset: len(w.buf), Detail: quote(s) + " is not valid UTF-8; encode text as UTF-8"}
+	from := len(w.buf)
+	text, valid := appendString(w.buf, []byte(s))
+	if w.buf = text; !valid && w.err == nil {
+		w.err = &SyntaxError{Offset: from, Detail: quote(s) + " is not valid UTF-8; encode text as UTF-8"}
 	}
-	w.buf = AppendString(w.buf, s)
 }
 
 // Number writes a number as it is spelled.

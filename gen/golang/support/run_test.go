@@ -72,6 +72,10 @@ func TestAppendString_copiesNoString(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() { AppendString(AppendString(dst, text), name(text)) }); n != 0 {
 		t.Errorf("%v allocations, want none", n)
 	}
+	w := NewWriter(dst, 1)
+	if n := testing.AllocsPerRun(100, func() { w.buf = w.buf[:0]; w.String(text) }); n != 0 {
+		t.Errorf("a writer makes %v allocations, want none", n)
+	}
 }
 
 func TestParse_namesTheFirstWrongByte(t *testing.T) {
