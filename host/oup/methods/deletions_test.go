@@ -3,12 +3,16 @@ package methods_test
 import (
 	"encoding/json"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/octet-dev/octet/generated/oupwire"
+	"github.com/octet-dev/octet/host/oup/key"
+	"github.com/octet-dev/octet/host/oup/live"
+	"github.com/octet-dev/octet/host/oup/task"
 )
 
 // crowd is many clients that delete each other's sessions.
@@ -30,7 +34,7 @@ func (w *crowd) act(c *client, r *rand.Rand, all asked) {
 		key := w.keys[r.IntN(len(w.keys))]
 		p := params{"session_id": key}
 		method := ""
-		switch n := r.IntN(20); {
+		switch n := r.IntN(26); {
 		case n < 6:
 			method = oupwire.MethodSessionOpen
 			if n == 0 {
@@ -55,6 +59,13 @@ func (w *crowd) act(c *client, r *rand.Rand, all asked) {
 			p["num_turns"] = 1
 		case n < 19:
 			method = oupwire.MethodSessionStatusRead
+		case n < 22:
+			key, p["approval_id"] = c.lately(oupwire.MethodApprovalRequested, "approval_id", key)
+			method = oupwire.MethodApprovalRespond
+			p["session_id"], p["decision"], p["approval_scope"] = key, "approve", "session"
+		case n < 25:
+			key, p["task_id"] = c.lately(oupwire.MethodTaskUpdated, "task_id", key)
+			method, p["session_id"] = oupwire.MethodTaskRestartFromNode, key
 		default:
 			method = oupwire.MethodSessionHydrate
 			p["include"] = []string{"messages", "turns", "pending_approvals"}
@@ -73,6 +84,21 @@ func (w *crowd) act(c *client, r *rand.Rand, all asked) {
 	for _, id := range ids {
 		c.answer(id)
 	}
+}
+
+// lately is what the last event of a method says under a name, with its session; where there is none, an id that nobody
+// has, and the session that is given.
+func (c *client) lately(method, name, session string) (key, id string) {
+	for _, f := range slices.Backward(c.all()) {
+		if f.Method == method {
+			var p map[string]any
+			_ = json.Unmarshal(f.Params, &p) // what is no text is none
+			key, _ = p["session_id"].(string)
+			id, _ = p[name].(string)
+			return key, id
+		}
+	}
+	return session, turnID(0)
 }
 
 // judge looks at everything that a client was told: no fault of the server, nothing of a session behind the answer to its
@@ -196,5 +222,33 @@ func TestStorm_ofDeletions(t *testing.T) {
 		if list := w.House.Sessions(); len(list) > 0 && strings.Contains(list[0].Key(), key) && list[0].Running() != "" {
 			t.Errorf("%s runs a turn", key)
 		}
+	}
+}
+
+// TestTaskRestart_inASessionThatGoes: nothing is begun that would outlive it.
+func TestTaskRestart_inASessionThatGoes(t *testing.T) {
+	w := newWorld(t)
+	c := w.stdio().hello().open(sessionA)
+	ended, err := w.Tasks.Start(task.Spec{Session: sessionA, Command: "true", Workspace: w.work})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.until(0, "the end of the task", func(f *frame) bool {
+		return f.Method == oupwire.MethodTaskUpdated && strings.Contains(f.text, `"completed"`)
+	})
+	k, err := key.Parse(sessionA)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := w.House.Find(t.Context(), k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Retire(t.Context(), live.ErrDeleted); err != nil { // as a deletion begins
+		t.Fatal(err)
+	}
+	c.refused(oupwire.MethodTaskRestartFromNode, params{"session_id": sessionA, "task_id": ended.ID}, oupwire.CodeUnknownTaskID, "unknown_task")
+	if list, err := w.Tasks.List(sessionA); err != nil || len(list) != 1 {
+		t.Errorf("the tasks are %v, %v", list, err)
 	}
 }

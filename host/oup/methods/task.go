@@ -7,6 +7,8 @@ import (
 
 	"github.com/octet-dev/octet/generated/oupwire"
 	"github.com/octet-dev/octet/generated/wirejson"
+	"github.com/octet-dev/octet/host/oup/house"
+	"github.com/octet-dev/octet/host/oup/live"
 	"github.com/octet-dev/octet/host/oup/rpc"
 	"github.com/octet-dev/octet/host/oup/task"
 	"github.com/octet-dev/octet/host/oup/transcript"
@@ -89,14 +91,32 @@ func (r *Rows) taskCancel(_ context.Context, call *rpc.Call, p oupwire.TaskCance
 	return oupwire.TaskCancelResult{TaskID: done.ID, Status: done.State}, nil
 }
 
+// stay keeps the session of a call from being deleted until leave is called: nothing is begun in one that is going. Where
+// there is none, there are no tasks either.
+func (r *Rows) stay(ctx context.Context, call *rpc.Call) (leave func(), err error) {
+	session, err := r.House.Find(ctx, call.Scope.Session)
+	if err == nil {
+		leave, err = session.Enter()
+	}
+	if errors.As(err, new(*house.UnknownError)) || errors.Is(err, live.ErrRetired) {
+		err = task.ErrUnknown
+	}
+	return leave, err
+}
+
 // taskRestart runs an ended task again. A command has no nodes: none is accepted, and the answer names none.
 //
 // Rules: OUP-TASK-013, OUP-TASK-014.
-func (r *Rows) taskRestart(_ context.Context, call *rpc.Call, p oupwire.TaskRestartFromNodeParams) (oupwire.TaskRestartFromNodeResult, error) {
+func (r *Rows) taskRestart(ctx context.Context, call *rpc.Call, p oupwire.TaskRestartFromNodeParams) (oupwire.TaskRestartFromNodeResult, error) {
 	var none oupwire.TaskRestartFromNodeResult
 	if err := named(call, p.SessionID); err != nil {
 		return none, err
 	}
+	leave, err := r.stay(ctx, call)
+	if err != nil {
+		return none, r.failTask(call, p.TaskID, err)
+	}
+	defer leave()
 	made, err := r.Tasks.Restart(call.Scope.Session.String(), p.TaskID)
 	if err != nil {
 		return none, r.failTask(call, p.TaskID, err)
