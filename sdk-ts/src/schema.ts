@@ -193,11 +193,11 @@ export const s = {
 
   /** An object with these members and no others. */
   object<M extends Members>(members: M, description?: string): Schema<ObjectOf<M>> {
-    const entries = Object.entries(members);
-    const required = entries.filter(([, member]) => member.presence === "required").map(([name]) => name);
+    const entries = Object.entries(members).map(([name, schema]) => ({ name, pointer: below("", name), schema }));
+    const required = entries.filter(({ schema }) => schema.presence === "required").map(({ name }) => name);
     const json = {
       type: "object",
-      properties: Object.fromEntries(entries.map(([name, member]) => [name, member.json])),
+      properties: Object.fromEntries(entries.map(({ name, schema }) => [name, schema.json])),
       ...(required.length > 0 ? { required } : {}),
       additionalProperties: false,
       ...named(description ?? {}),
@@ -239,27 +239,39 @@ function numberOf(value: JsonValue, bounds: NumberOptions, at: string, kind: "nu
   return number;
 }
 
-function objectOf(
-  members: Members,
-  entries: readonly (readonly [string, Schema<unknown, Presence>])[],
-  value: JsonValue,
-  at: string,
-): Record<string, unknown> {
+/** A member of an object, with the pointer to it from there. */
+interface Entry {
+  readonly name: string;
+  readonly pointer: string;
+  readonly schema: Schema<unknown, Presence>;
+}
+
+function objectOf(members: Members, entries: readonly Entry[], value: JsonValue, at: string): Record<string, unknown> {
   if (!isObject(value)) {
     throw new SchemaMismatch(at, "must be an object");
   }
-  const out: [string, unknown][] = [];
-  for (const [name, member] of entries) {
+  const out: Record<string, unknown> = {};
+  for (const { name, pointer, schema } of entries) {
     const given = Object.hasOwn(value, name) ? value[name] : undefined;
-    if (given !== undefined || member.presence !== "optional") {
-      out.push([name, member.parse(given, below(at, name))]);
+    if (given !== undefined || schema.presence !== "optional") {
+      put(out, name, schema.parse(given, at + pointer));
     }
   }
-  const unknown = Object.keys(value).find((name) => !Object.hasOwn(members, name));
-  if (unknown !== undefined) {
-    throw new SchemaMismatch(below(at, unknown), "is not a member: leave it out");
+  for (const name of Object.keys(value)) {
+    if (!Object.hasOwn(members, name)) {
+      throw new SchemaMismatch(below(at, name), "is not a member: leave it out");
+    }
   }
-  return Object.fromEntries(out);
+  return out;
+}
+
+/** Sets a member, whatever its name. */
+function put(out: Record<string, unknown>, name: string, value: unknown): void {
+  if (name === "__proto__") {
+    Object.defineProperty(out, name, { value, enumerable: true, writable: true, configurable: true });
+  } else {
+    out[name] = value;
+  }
 }
 
 function below(at: string, name: string): string {

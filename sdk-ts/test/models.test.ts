@@ -104,3 +104,32 @@ test("what an encoder is given is judged as well", () => {
   assert.throws(() => feature.encodeNotification({ message: "\ud800" }), TypeError);
   assert.equal(feature.encodeNotification({ message: "m", title: undefined } as unknown as feature.Notification), '{"message":"m"}');
 });
+
+test("bounds count bytes, and an integer is one by its spelling", () => {
+  const refuse = (codec: Codec<never>, text: string): string => {
+    try {
+      codec.decode(text);
+    } catch (fault) {
+      return fault instanceof Violation ? `${fault.violation} ${fault.pointer}` : String(fault);
+    }
+    return "accepted";
+  };
+  const digest = feature.MODELS.ApprovalToken as Codec<never>;
+  assert.equal(refuse(digest, `"${"ø".repeat(32)}"`), "pattern ");
+  assert.equal(refuse(digest, `"${"ø".repeat(31)}a"`), "bytes ");
+  assert.equal(refuse(digest, `"${"a".repeat(63)}"`), "bytes ");
+  const call = (revision: string): string => refuse(feature.MODELS.ToolCallParams as Codec<never>, `{"arguments":{},"catalog_revision":${revision},"context":{"execution_scope":null,"host":{},"workspace":"/"},"name":"t"}`);
+  assert.deepEqual(["0", "9007199254740991", "-0", "9007199254740993", "100000000000000000000", "1000000000000000000000", "1e+21", "1e3", "1.0", "1.5", "-1"].map(call), [
+    "accepted",
+    "accepted",
+    "accepted",
+    "range /catalog_revision",
+    "range /catalog_revision",
+    "range /catalog_revision",
+    "type /catalog_revision",
+    "type /catalog_revision",
+    "type /catalog_revision",
+    "type /catalog_revision",
+    "range /catalog_revision",
+  ]);
+});
