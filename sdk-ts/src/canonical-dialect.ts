@@ -18,10 +18,13 @@ import { Refusal } from "./refusal.js";
 import type { Registry } from "./registry.js";
 import type { Outcome } from "./reply.js";
 import { chooseCapabilities } from "./selection.js";
+import { TextResult } from "./text-result.js";
 import { ToolWork } from "./tool-work.js";
 import type { Tool } from "./tool.js";
 
 const models = wire.MODELS;
+
+const TEXT_RESULT = new TextResult(models.ToolCallResult, { content: [{ type: "text", text: "" }], is_error: false, metadata: null });
 
 /** Speaks API 0.3. */
 export class CanonicalDialect implements Dialect {
@@ -103,6 +106,10 @@ export class CanonicalDialect implements Dialect {
   result(outcome: Outcome): string {
     if (outcome.media.length > 0) {
       throw new LocalProtocolError(`API ${this.api} carries no media: return text alone, or use API 0.4`);
+    }
+    const short = TEXT_RESULT.of(outcome);
+    if (short !== undefined) {
+      return short;
     }
     const texts = outcome.texts.length > 0 || outcome.structured === undefined ? outcome.texts : [encodeText(outcome.structured)];
     return encode(models.ToolCallResult, {

@@ -18,6 +18,7 @@ import type { Outcome } from "./reply.js";
 import { assertKeywords } from "./schema.js";
 import type { NotifyOptions } from "./scope.js";
 import { chooseFeatures, TOOL_MEMBERS, verbOf } from "./selection.js";
+import { TextResult } from "./text-result.js";
 import { ToolWork } from "./tool-work.js";
 import type { Tool } from "./tool.js";
 
@@ -25,6 +26,8 @@ const models = wire.MODELS;
 
 /** Bounds of structured content and of metadata. */
 const EXTENT = { levels: wire.MAX_STRUCTURED_DEPTH, nodes: wire.MAX_STRUCTURED_NODES };
+
+const TEXT_RESULT = new TextResult(models.ToolCallResult, { content: [{ type: "text", text: "" }], is_error: false });
 
 /** Speaks one version of the feature wire. */
 export class FeatureDialect implements Dialect {
@@ -159,6 +162,10 @@ export class FeatureDialect implements Dialect {
     if (this.plain) {
       const texts = outcome.structured === undefined ? outcome.texts : textsOf(outcome);
       return encodeLocal(models.ToolCallResultV01, { content: texts.join("\n"), is_error: outcome.isError });
+    }
+    const short = TEXT_RESULT.of(outcome);
+    if (short !== undefined) {
+      return short;
     }
     assertExtent("structured content", outcome.structured, EXTENT);
     assertExtent("metadata", outcome.metadata, EXTENT);

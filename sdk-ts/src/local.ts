@@ -10,7 +10,7 @@ import { plain } from "./schema.js";
 export class NoJson extends LocalProtocolError {}
 
 /** Encodes a value of the extension. What breaks its model, or is no JSON, is the extension's own fault. */
-export function encodeLocal<T>(codec: Codec<T>, value: T): string {
+export function encodeLocal<T>(codec: Pick<Codec<T>, "model" | "encode">, value: T): string {
   try {
     return codec.encode(value);
   } catch (cause) {
