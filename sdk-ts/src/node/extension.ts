@@ -64,7 +64,9 @@ function surviveStrayErrors(sink: ProcessSink): void {
 function read(connection: Connection, sink: ProcessSink): void {
   const stdin = reserveStdin();
   stdin.start((bytes) => {
-    connection.receive(bytes);
+    sink.gather(() => {
+      connection.receive(bytes);
+    });
     if (sink.busy) {
       stdin.pause();
       void sink.ready().then(() => {

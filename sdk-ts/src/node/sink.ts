@@ -30,6 +30,7 @@ export class ProcessSink implements Sink {
   /** Frames that go out together: one write costs more than many answers. */
   private batch = Buffer.allocUnsafeSlow(BATCH_ROOM);
   private batched = 0;
+  private gathering = false;
   private readonly flush = (): void => {
     const bytes = this.batch.subarray(0, this.batched);
     this.batched = 0;
@@ -60,6 +61,17 @@ export class ProcessSink implements Sink {
     process.stderr.on("error", () => undefined);
   }
 
+  /** Runs a step. What it writes goes out behind it. */
+  gather(step: () => void): void {
+    this.gathering = true;
+    try {
+      step();
+    } finally {
+      this.gathering = false;
+      this.flush();
+    }
+  }
+
   write(text: string, bound: number): boolean {
     const at = this.batched;
     if (text.length * MAX_UNIT_BYTES >= this.batch.length - at) {
@@ -71,7 +83,7 @@ export class ProcessSink implements Sink {
     }
     this.batch[at + length] = LF;
     this.batched = at + length + 1;
-    if (at === 0) {
+    if (at === 0 && !this.gathering) {
       // Runs behind every answer that is ready now, and in front of the next read.
       process.nextTick(this.flush);
     }
