@@ -37,7 +37,9 @@ export class ProcessSink implements Sink {
     if (bytes.length > 0) {
       this.hand(bytes);
       if (this.pending > 0) {
-        this.batch = Buffer.allocUnsafeSlow(BATCH_ROOM);
+        // They are not written yet, so the next frames go behind them, or elsewhere.
+        const rest = this.batch.subarray(bytes.length);
+        this.batch = rest.length >= BATCH_ROOM / 2 ? rest : Buffer.allocUnsafeSlow(BATCH_ROOM);
       }
     }
   };
