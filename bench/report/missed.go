@@ -11,8 +11,8 @@ var missedBecause = map[string]string{
 	"Tool call, one in flight, 10 KiB/p50 within 6 times a bare echo": "every byte is scanned twice on each side, once for the envelope and once for the " +
 		"model, and two copies of the text are made for whoever keeps it; one scan for both comes next",
 	"TypeScript extension, tool call/at least 3 times the official MCP SDK": "that SDK, warm, takes 3.2 times a bare echo in the same interpreter, so " +
-		"three times as fast would be the echo itself; Node's own reading and writing of pipes is most of what is left, and a reader that is told of " +
-		"bytes without a stream between comes next",
+		"three times as fast would be the echo itself; beside the pipe a few microseconds are left, half of them strict reading of JSON, " +
+		"and members set without a new string for each name come next",
 	"Idle host/under 40 MB": "most of it is the program itself, its tables and what the model libraries set up when they are loaded; loading " +
 		"a provider only when it is asked comes next",
 	"OUP/100,000 stored events replay in under 1 s": "each event is decoded once for the client's features; telling stored bytes as they lie comes next",
