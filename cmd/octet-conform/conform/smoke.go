@@ -132,9 +132,13 @@ const smokeJobs = 4
 func (inv *invocation) stage(rep *report.Report, s stage) {
 	var broken []report.Rule
 	counts := map[verdict.Class]int{}
-	reason := "no rule binds this API version"
+	unjudged, reason := 0, "no rule binds this API version"
 	for _, row := range rep.Rules {
 		if rule, _ := rulebook.Find(row.ID); !s.holds(rule.Area) || row.Level != "must" {
+			continue
+		}
+		if row.NotJudged {
+			unjudged, reason = unjudged+1, row.Reason
 			continue
 		}
 		counts[row.Class]++
@@ -151,6 +155,8 @@ func (inv *invocation) stage(rep *report.Report, s stage) {
 		for _, row := range broken {
 			fmt.Fprintf(inv.stdout, "    %s %s\n        %s\n", row.ID, row.Text, strings.Join(strings.Fields(row.Reason), " "))
 		}
+	case unjudged > 0:
+		inv.stageLine(s.name, verdict.NoAnswer, fmt.Sprintf("%d rules are not judged: %s", unjudged, reason))
 	case s.areas == nil:
 	case counts[verdict.Errored] > 0:
 		inv.stageLine(s.name, verdict.Errored, "could not be judged")
