@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/octet-dev/octet/features"
 	"github.com/octet-dev/octet/features/oupreferee"
 )
 
@@ -28,15 +27,6 @@ func mustBeOver(t *testing.T, file string) {
 	stat, err := os.ReadFile("/proc/" + strings.TrimSpace(string(pid)) + "/stat")
 	if err == nil && !strings.Contains(string(stat), ") Z ") {
 		t.Errorf("the child still runs: %s", stat)
-	}
-}
-
-// one chooses the first scenario of a plan.
-func one() func(features.Scenario) bool {
-	first := true
-	return func(features.Scenario) bool {
-		defer func() { first = false }()
-		return first
 	}
 }
 

@@ -1,9 +1,11 @@
 package oupreferee
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/octet-dev/octet/features"
 	"github.com/octet-dev/octet/features/verdict"
@@ -33,7 +35,7 @@ func (s *silence) leaveOut(plan []features.Scenario) []verdict.Scenario {
 }
 
 // knock starts a server and asks it something. The silence is nil for one that answers, refuses to be connected to, or
-// goes on without an end and says something else: each of these is for the rules. An error is of one that does not start.
+// goes on and says something of its own: each of these is for the rules. An error is of one that does not start.
 func knock(ctx context.Context, setup *Setup) (*silence, error) {
 	w, err := newWorld(ctx, setup)
 	if err != nil {
@@ -80,19 +82,30 @@ func (w *world) answersNothing() (string, error) {
 	why := w.why(c)
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	wrote := wrote(w.rec, asked)
 	switch {
 	case w.ctx.Err() != nil:
 		return "", w.ctx.Err()
-	case c.flood, !c.ended && len(c.frames) > 0:
+	case c.flood, !c.ended && wrote != nil:
 		return "", nil
 	case !c.ended:
 		return fmt.Sprintf("two requests get no answer within %s", w.setup.Wait), nil
+	case wrote != nil:
+		return fmt.Sprintf("two requests get no answer%s; what it wrote begins with %.80q", why, wrote), nil
 	}
-	text := "two requests get no answer" + why
-	if first, _ := w.rec.Frames(); len(c.frames) > 0 {
-		text += fmt.Sprintf("; what it wrote begins with %.80q", first[c.frames[0].index].Bytes)
+	return "two requests get no answer" + why, nil
+}
+
+// wrote is the first frame of a server that is no echo; nil if there is none.
+func wrote(rec *wire.Recorder, asked [][]byte) []byte {
+	frames, _ := rec.Frames()
+	for _, f := range frames {
+		echo := slices.ContainsFunc(asked, func(a []byte) bool { return bytes.Equal(a, f.Bytes) })
+		if f.Lane == wire.FromSubject && !echo {
+			return append([]byte{}, f.Bytes...)
+		}
 	}
-	return text, nil
+	return nil
 }
 
 func answered(frames []frame) bool {
