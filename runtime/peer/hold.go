@@ -16,6 +16,7 @@ type holding struct {
 const (
 	holdAnswers = 8
 	holdTime    = 50 * time.Microsecond
+	holdBytes   = batchBytes / holdAnswers // of one answer: for a larger one the system call matters little
 )
 
 // mayHold reports whether the answer of the request that was just read may wait for others.

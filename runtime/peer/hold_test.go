@@ -105,6 +105,19 @@ func TestHold_answersThatAreReadyTogetherShareAWrite(t *testing.T) {
 	})
 }
 
+func TestHold_largeAnswersAreWrittenAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, counts := newHoldRig(t, "0.4", nil)
+		large := strings.Repeat("x", holdBytes)
+		r.send(requestOf("6", large), requestOf("7", large), requestOf("8", "t"))
+		r.want(resultOf("6", large), resultOf("7", large), resultOf("8", "t"))
+		if n := counts.since(); n != 3 || counts.drained > 0 {
+			t.Errorf("%d writes, %d of them handed to another goroutine, want one for each answer", n, counts.drained)
+		}
+		r.quiet()
+	})
+}
+
 func TestHold_doesNotOutlastSlowRequests(t *testing.T) {
 	const takes = 10 * watchTick
 	slow := map[string]Handler{

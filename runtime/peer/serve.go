@@ -419,7 +419,7 @@ func (c *Conn) deliver(r *Request, f *buffer, g given, hold bool) {
 	}
 	o := outgoing{frame: f, last: r.final, overdue: c.watchLocked(r)}
 	mine := false
-	if hold {
+	if hold && len(f.b) <= holdBytes {
 		c.holdLocked(o)
 	} else {
 		mine = c.queueLocked(o)
