@@ -263,7 +263,7 @@ func (c *Conn) launch(q Call, k *call, f *buffer) error {
 		return nil
 	}
 	mine := c.queueLocked(o)
-	many := len(c.calls.live) >= manyCalls
+	many := len(c.calls.live) >= manyCalls && len(f.b) <= holdBytes
 	c.mu.Unlock()
 	q.queued()
 	if mine {
@@ -279,7 +279,8 @@ func (c *Conn) launch(q Call, k *call, f *buffer) error {
 // read: half of what a pipe holds.
 const unprovenMost = 32 << 10
 
-// manyCalls is how many calls are in flight when a caller lets others queue their frames beside its own.
+// manyCalls is how many calls are in flight when a caller lets others queue their frames beside its own, if that is
+// a small one.
 const manyCalls = 4
 
 func (c *Conn) appendID(dst []byte, n uint64) []byte {
