@@ -56,6 +56,9 @@ func (r *Rows) enter(ctx context.Context, call *rpc.Call, p oupwire.SessionOpenP
 	session, made, err := r.House.Make(ctx, call.Scope.Session, house.New{
 		Workspace: workspace, Profile: call.Scope.Profile, First: func(s *live.Session) error { return e.begin(ctx, s) },
 	})
+	if err == nil && !made { // before it is entered: a client that reads slowly keeps nobody from deleting it
+		e.release, err = e.lanes.Hold(ctx, session.Key())
+	}
 	if err == nil {
 		err = e.finish(ctx, session, made)
 	}
@@ -83,8 +86,8 @@ func (e *entry) begin(ctx context.Context, s *live.Session) (err error) {
 	if e.lanes.Ending(s.Key()) {
 		return live.ErrRetired
 	}
-	if e.release, err = e.lanes.Hold(ctx, s.Key()); err != nil {
-		return err
+	if e.release == nil { // it is new, and nothing is told of it here
+		e.release = func() {}
 	}
 	if e.reader, e.replays, err = e.rows.follow(ctx, e.call, e.params); err != nil {
 		return err

@@ -94,10 +94,11 @@ test("answers to nobody, requests of a server and unknown notifications end noth
   const { client, peer } = await pair({ onNotification: (method) => notes.push(method) });
   peer.say({ id: "99", result: {} });
   peer.say({ id: null, error: { code: -32700, message: "parse error" } });
-  for (const id of ["1", "2", "theirs", 7, null]) { // OUP-FRAME-038
+  // OUP-FRAME-038, OUP-FRAME-039
+  for (const id of ["1", "2", "theirs", 7, null]) {
     peer.say({ id, method: "server/asks", params: {} });
   }
-  for (const error of ["no", {}, { code: "7", message: 7 }, { code: 1e99, message: "m" }, null]) { // OUP-FRAME-039
+  for (const error of ["no", {}, { code: "7", message: 7 }, { code: 1e99, message: "m" }, null]) {
     peer.say({ id: "nobody", error });
     peer.say({ id: null, error });
     const broken = client.call("session/snapshot");
