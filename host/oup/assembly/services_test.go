@@ -2,6 +2,7 @@ package assembly_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -12,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/octet-dev/octet/generated/oupwire"
+	"github.com/octet-dev/octet/host/oup/profile"
 )
 
 const secret = "sk-never-to-be-seen-again"
@@ -168,21 +170,25 @@ func TestLlm_storesNoModelThatCouldNotBeAsked(t *testing.T) {
 
 // TestLlm_keepsNoMoreThanCanBeTold: however much is stored, it can be listed, and what is too much is refused in words.
 func TestLlm_keepsNoMoreThanCanBeTold(t *testing.T) {
-	c := open(t, options(t, t.TempDir())).connect()
-	for n := 0; ; n++ {
-		word := strings.Repeat("\\\"", 100) + fmt.Sprint(n)
-		address := "http://localhost/" + strings.Repeat("a", 2000)
-		_, failure := c.call(oupwire.MethodProfileLlmUpsert, `{"selection":{"family_id":"`+word+`","model_id":"`+word+`","route":{"route_id":"`+word+`","base_url":"`+address+`"}}}`)
-		if failure == nil && n < 200 {
-			continue
-		}
-		if failure == nil || failure.Code != oupwire.CodeInvalidParams || !strings.Contains(failure.Message, "take some away") {
-			t.Errorf("model %d gives %+v", n, failure)
-		}
-		break
+	d := open(t, options(t, t.TempDir()))
+	c := d.connect()
+	var err error
+	for n := 0; err == nil && n < 200; n++ {
+		word := strings.Repeat(`\"`, 100) + fmt.Sprint(n)
+		m := profile.Model{Family: word, Model: word, Route: profile.Route{ID: word, BaseURL: "http://localhost/" + strings.Repeat("a", 2000)}}
+		err = d.Profiles.Upsert("_main", m, "", false)
+	}
+	if !errors.Is(err, profile.ErrFull) {
+		t.Errorf("more than can be told gives %v", err)
 	}
 	if got := c.ok(oupwire.MethodProfileLlmList, `{}`)["fallbacks"].([]any); len(got) < 20 {
 		t.Errorf("%d models are listed", len(got))
+	}
+	word := strings.Repeat("w", 200)
+	_, failure := c.call(oupwire.MethodProfileLlmUpsert, `{"selection":{"family_id":"`+word+`","model_id":"`+word+`","route":{"label":"`+word+word[:50]+`","api_key_env":"`+word+
+		`","route_id":"`+word+`","base_url":"http://localhost/`+strings.Repeat("a", 2000)+`"}}}`)
+	if failure == nil || failure.Code != oupwire.CodeInvalidParams || !strings.Contains(failure.Message, "take some away") {
+		t.Errorf("one more gives %+v", failure)
 	}
 }
 
