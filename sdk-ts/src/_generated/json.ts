@@ -106,6 +106,9 @@ const PAD = new Uint8Array(1 << 16);
 const WORDS = new DataView(PAD.buffer);
 const UTF8_ENCODER = new TextEncoder();
 
+/** The last long text that was read without an escape: what is handed on as it came is not looked at again. */
+let knownPlain = "";
+
 /** Puts the start of a text on the pad. Returns how many units from there are its bytes one by one, which is none where one is not ASCII. */
 function onPad(text: string): number {
   const { read, written } = UTF8_ENCODER.encodeInto(text, PAD);
@@ -308,6 +311,9 @@ class Reader {
       if (unit === QUOTE) {
         this.at = at + 1;
         const last = this.text.slice(start, at);
+        if (last.length > LONG) {
+          knownPlain = last;
+        }
         return out === "" ? last : out + last;
       }
       if (unit >= 0x20 && unit !== BACKSLASH) {
@@ -536,7 +542,7 @@ function quote(text: string): string {
 /** Reports whether a well-formed text holds nothing that is escaped. */
 function isPlain(text: string): boolean {
   if (text.length > LONG) {
-    return !text.includes('"') && !text.includes("\\") && (onPad(text) === text.length ? !hasControl(0, text.length) : !CONTROL.test(text));
+    return text === knownPlain || (!text.includes('"') && !text.includes("\\") && (onPad(text) === text.length ? !hasControl(0, text.length) : !CONTROL.test(text)));
   }
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);

@@ -309,12 +309,7 @@ class Validator {
 
   private record(model: Extract<Model, { kind: "record" }>, members: JsonObject): void {
     if (model.closed) {
-      const unknown = Object.keys(members)
-        .filter((name) => members[name] !== undefined && !model.fields.some((field) => field.name === name))
-        .sort(compareNames)[0];
-      if (unknown !== undefined) {
-        throw this.broken("unknown", "is not a member of this model", unknown);
-      }
+      this.closed(model, members);
     }
     for (const name of model.forbidden ?? []) {
       if (own(members, name) !== undefined) {
@@ -324,7 +319,21 @@ class Validator {
     for (const field of model.fields) {
       this.field(field, own(members, field.name));
     }
-    this.together(model, members);
+    if (model.exactlyOne !== undefined || model.atMostOne !== undefined) {
+      this.together(model, members);
+    }
+  }
+
+  private closed(model: Extract<Model, { kind: "record" }>, members: JsonObject): void {
+    let unknown: string | undefined;
+    for (const name of Object.keys(members)) {
+      if (members[name] !== undefined && !model.fields.some((field) => field.name === name) && (unknown === undefined || compareNames(name, unknown) < 0)) {
+        unknown = name;
+      }
+    }
+    if (unknown !== undefined) {
+      throw this.broken("unknown", "is not a member of this model", unknown);
+    }
   }
 
   /** Judges the members that exclude each other. */
@@ -420,7 +429,7 @@ class Validator {
     if (typeof value !== "string") {
       throw this.broken("type", "must be a string");
     }
-    if (type.minBytes !== undefined && utf8Length(value) < type.minBytes) {
+    if (type.minBytes !== undefined && shorter(value, type.minBytes)) {
       throw this.broken("bytes", `must have at least ${String(type.minBytes)} bytes`);
     }
     if (type.maxBytes !== undefined && longer(value, type.maxBytes)) {
@@ -552,12 +561,19 @@ function isNumber(value: unknown): value is JsonNumber {
 
 /** Reports whether a number is spelled as an integer, whatever its size. */
 function isInteger(value: unknown): value is JsonNumber {
-  return isNumber(value) && /^-?[0-9]+$/.test(value instanceof Numeral ? value.text : String(value));
+  // From 1e21 on a number is spelled with an exponent.
+  return typeof value === "number" ? Number.isInteger(value) && Math.abs(value) < 1e21 : value instanceof Numeral && /^-?[0-9]+$/.test(value.text);
 }
 
 /** Reads a member without looking at the prototype, so that values made by hand are safe too. */
 function own(members: JsonObject, name: string): JsonValue | undefined {
-  return Object.hasOwn(members, name) ? members[name] : undefined;
+  const value = members[name];
+  return value === undefined || Object.hasOwn(members, name) ? value : undefined;
+}
+
+/** Reports whether a text has fewer UTF-8 bytes than min; counts only where the length leaves it open. */
+function shorter(text: string, min: number): boolean {
+  return text.length < min && utf8Length(text) < min;
 }
 
 /** Reports whether a text has more UTF-8 bytes than max; counts only where the length leaves it open. */
