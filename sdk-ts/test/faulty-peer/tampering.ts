@@ -74,9 +74,12 @@ export class Peer {
 
   async run(): Promise<void> {
     const see = (data: Uint8Array): Buffer => this.incoming(this.chunk(Buffer.from(data)));
-    const write = (text: string): boolean => {
-      this.outgoing(Buffer.from(`${text}\n`));
-      return true;
+    const write = (text: string, bound: number): boolean => {
+      const fits = Buffer.byteLength(text) <= bound;
+      if (fits) {
+        this.outgoing(Buffer.from(`${text}\n`));
+      }
+      return fits;
     };
     const ends = (): boolean => this.ended();
     const receive = Reflect.get(Connection.prototype, "receive");
