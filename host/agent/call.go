@@ -98,6 +98,7 @@ func (d *dispatch) answer(ctx context.Context, c call) (result tool.Result, prov
 	if !d.offer.isMeta(c.name) {
 		if describer, ok := t.(tool.Describer); ok {
 			summary = describer.Describe(c.arguments)
+			order.Asked = summary.Asked
 		}
 		opinion := d.Hooks.BeforeToolCall(ctx, d.callScope(c), order)
 		d.say(opinion.Notifications)

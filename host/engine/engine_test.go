@@ -21,11 +21,13 @@ import (
 	"github.com/octet-dev/octet/host/supervise"
 )
 
-// witness is a frontend that remembers and says no.
+// witness is a frontend that remembers and says no, or what it is told to.
 type witness struct {
-	mu     sync.Mutex
-	events []agent.Event
-	asked  int
+	mu       sync.Mutex
+	events   []agent.Event
+	asked    int
+	question permission.Question                         // the last one
+	answer   func(permission.Question) permission.Answer // nil: no
 }
 
 func (w *witness) Show(e agent.Event) {
@@ -34,10 +36,14 @@ func (w *witness) Show(e agent.Event) {
 	w.events = append(w.events, e)
 }
 
-func (w *witness) Ask(context.Context, permission.Question) (permission.Answer, error) {
+func (w *witness) Ask(_ context.Context, q permission.Question) (permission.Answer, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.asked++
+	w.question = q
+	if w.answer != nil {
+		return w.answer(q), nil
+	}
 	return permission.Answer{Note: "not now"}, nil
 }
 func (*witness) Confirm(context.Context, dialog.Question) (bool, error)    { return false, nil }
@@ -234,6 +240,77 @@ func TestConversation_permissionIsAskedOfTheFrontend(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(s.Workspace(), "new.txt")); err == nil {
 		t.Error("a denied call has written")
+	}
+}
+
+// A path that links lead out of the workspace is asked about as what it is, and leave for one place is none for another;
+// octet's own data is not even asked about.
+func TestConversation_permissionIsForThePlaceThatIsNamed(t *testing.T) {
+	var far, near, own string
+	s := open(t, func(c *Config) {
+		c.Invocation.EffectPolicy = "controlled"
+		root := filepath.Dir(c.Invocation.Workspace)
+		far, near, own = filepath.Join(root, "far"), filepath.Join(root, "near"), filepath.Join(root, "own")
+		for _, dir := range []string{far, near} {
+			if err := os.Mkdir(dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		store, err := session.Open(t.Context(), filepath.Join(own, "sessions.db"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = store.Close() })
+		c.Store = store
+	})
+	way := filepath.Join(s.Workspace(), "way")
+	lead := func(to string) {
+		_ = os.Remove(way) // there may be none yet
+		if err := os.Symlink(to, way); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.brain.answer = func(_ context.Context, r model.Request) (*model.Response, error) {
+		last := r.Messages[len(r.Messages)-1]
+		if last.Role == conversation.Tool {
+			return said("told: " + last.Parts[0].PlainText()), nil
+		}
+		return &model.Response{Stop: model.StopTools, UsageKnown: true, Message: conversation.Message{
+			Role: conversation.Assistant, Parts: []conversation.Part{{
+				Kind: conversation.ToolCall, CallID: last.PlainText(), Name: "write", Arguments: []byte(`{"path":"way/evil","content":"x"}`),
+			}},
+		}}, nil
+	}
+	c := begin(t, s)
+	yes := func(permission.Question) permission.Answer {
+		return permission.Answer{Allow: true, Scope: permission.Once}
+	}
+	for _, step := range []struct {
+		name, to, told string
+		asked          int
+		answer         func(permission.Question) permission.Answer
+	}{
+		{"a link that is changed behind the question", far, "a link was changed meanwhile", 1, func(q permission.Question) permission.Answer {
+			lead(near)
+			return yes(q)
+		}},
+		{"a link that stays", far, "is created", 2, yes},
+		{"a link to octet's data", own, "where octet keeps its own keys", 2, yes},
+	} {
+		lead(step.to)
+		s.witness.answer = step.answer
+		outcome, err := c.Prompt(t.Context(), agent.Prompt{Text: step.name})
+		if err != nil || s.witness.asked != step.asked || !strings.Contains(outcome.Text, step.told) {
+			t.Errorf("%s: asked %d times, %+v, %v", step.name, s.witness.asked, outcome, err)
+		}
+		if got, want := s.witness.question.Summary.Words(), "way/evil (outside of the workspace: it leads to "+filepath.Join(far, "evil")+")"; got != want {
+			t.Errorf("%s: asked was %q, want %q", step.name, got, want)
+		}
+	}
+	for path, want := range map[string]bool{far: true, near: false, own: false} {
+		if _, err := os.Stat(filepath.Join(path, "evil")); (err == nil) != want {
+			t.Errorf("written to %s: %v", path, err)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"github.com/octet-dev/octet/host/agent"
@@ -15,7 +16,9 @@ import (
 
 // openTools opens the host's own tools.
 func (e *Engine) openTools(s *selection.Selection) error {
-	opened, err := builtin.Open(builtin.Options{Workspace: s.Workspace, AllowExternalPaths: s.Policy.AllowExternalPaths})
+	opened, err := builtin.Open(builtin.Options{
+		Workspace: s.Workspace, AllowExternalPaths: s.Policy.AllowExternalPaths, Private: filepath.Dir(e.config.Store.Path()),
+	})
 	if err != nil {
 		return err
 	}

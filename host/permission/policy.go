@@ -33,7 +33,7 @@ type Options struct {
 //	external           allow        ask                         ask                       ask, every time
 //
 // Whatever the policy: a command is denied where processes or the shell are switched off, and so is a file
-// outside the workspace where external paths are.
+// outside the workspace where external paths are, and whatever a tool itself says is never let through.
 type Policy struct {
 	options Options
 
@@ -59,6 +59,9 @@ func New(options Options) *Policy {
 // Judge decides by the policy and by what was answered before.
 func (p *Policy) Judge(r Request) Ruling {
 	s := p.options.Settings
+	if r.Summary.Refused != "" {
+		return Ruling{Decision: Deny, Reason: r.Summary.Refused}
+	}
 	if r.Tool.Effect == tool.Command && !s.GateOpen() {
 		return Ruling{Decision: Deny, Reason: "commands are switched off for this session (allow_process and allow_shell must be on)"}
 	}

@@ -75,6 +75,17 @@ func TestPolicy_gates(t *testing.T) {
 	}
 }
 
+// What a tool never does is neither asked about nor let through, whatever was granted.
+func TestPolicy_refused(t *testing.T) {
+	r := request(tool.Write, "a")
+	r.Summary.Refused = "it is the data of somebody"
+	for _, s := range []policy.Settings{settings(policy.UnsafeHost), settings(policy.Controlled)} {
+		if got := New(Options{Settings: s, Granted: []tool.Effect{tool.Write}}).Judge(r); got.Decision != Deny || got.Reason != r.Summary.Refused {
+			t.Errorf("under %s: %+v", s.Name(), got)
+		}
+	}
+}
+
 func TestOnlyLooks(t *testing.T) {
 	for command, want := range map[string][2]bool{ // with external paths, without
 		"ls -la":                {true, true},

@@ -44,6 +44,9 @@ type Call struct {
 	Arguments json.RawMessage
 	// Owner is the opaque id of the durable conversation behind the call, empty where there is none.
 	Owner string
+	// Asked is where the path of the call led when leave for it was asked, as its description had it; empty where there is
+	// none. A call whose path leads elsewhere by now is refused.
+	Asked string
 	// Progress takes live news of the call; nil drops it. It never comes after Run has returned.
 	Progress func(Progress)
 	// Nested calls other tools on behalf of this call, until Run has returned; nil where that is not possible.
@@ -128,8 +131,25 @@ type Describer interface {
 type Summary struct {
 	Subject string `json:"subject,omitempty"` // a command, a path, a pattern: one line
 	Detail  string `json:"detail,omitempty"`  // such as the diff that a change would make
-	// External says that the call reaches files outside the workspace.
-	External bool `json:"external,omitempty"`
+	// External says that the call reaches files outside the workspace, Target where they really are, links followed.
+	External bool   `json:"external,omitempty"`
+	Target   string `json:"target,omitempty"`
+	// Asked is where the path of the call led when it was described: Call.Asked of the call that is let through.
+	Asked string `json:"-"`
+	// Refused says why the call is never let through, whatever the policy and whoever is asked; empty for calls that may be.
+	Refused string `json:"-"`
+}
+
+// Words are the subject and, where it lies outside of the workspace, that and where it really is: what a person is shown
+// to decide by.
+func (s Summary) Words() string {
+	switch {
+	case !s.External:
+		return s.Subject
+	case s.Target == "" || s.Target == s.Subject:
+		return s.Subject + " (outside of the workspace)"
+	}
+	return s.Subject + " (outside of the workspace: it leads to " + s.Target + ")"
 }
 
 // Snapshot is the tools as they are offered with one request to a model, by name. It never changes.

@@ -1,6 +1,8 @@
 // Package builtin has the tools of the host itself: read, write, edit, list, glob, grep and shell.
 //
-// File tools stay inside the workspace, also when links lead out of it, unless external paths are allowed.
+// File tools stay inside the workspace, also when links lead out of it, unless external paths are allowed. Octet's own
+// data they never touch. Where a path leads is found out before anybody is asked, and what was asked about is what is
+// opened: a link that is changed in between is refused.
 // Everything is bounded: what is read, found, kept of an output, and how long it takes. What is changed is
 // reported with the result.
 package builtin
@@ -21,6 +23,8 @@ import (
 type Options struct {
 	Workspace          string // a directory; absolute
 	AllowExternalPaths bool
+	// Private is where octet keeps its own data: no file tool touches what is in it, whoever allows it. Empty: nowhere.
+	Private string
 	// Env is the complete environment of commands as NAME=value entries. Nil: the environment of this
 	// program without its own settings (OCTET_) and the keys of model providers.
 	Env []string
@@ -59,7 +63,7 @@ func Open(o Options) (*Tools, error) {
 	if o.Env == nil {
 		o.Env = Environment(os.Environ())
 	}
-	space, err := openWorkspace(o.Workspace, o.AllowExternalPaths)
+	space, err := openWorkspace(o.Workspace, o.AllowExternalPaths, o.Private)
 	if err != nil {
 		return nil, err
 	}

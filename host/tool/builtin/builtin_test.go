@@ -25,7 +25,10 @@ type bench struct {
 
 func open(t *testing.T, change ...func(*Options)) *bench {
 	t.Helper()
-	above := t.TempDir()
+	above, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
 	b := &bench{T: t, dir: filepath.Join(above, "work"), outside: filepath.Join(above, "outside.txt")}
 	b.put("keep.txt", "one\ntwo\nthree\n")
 	if err := os.WriteFile(b.outside, []byte("secret\n"), 0o600); err != nil {
@@ -162,7 +165,10 @@ func TestPaths_stayInside(t *testing.T) {
 	b.link("../keep.txt", "far/away/wrong")
 	b.wants("edit", arguments{"path": "sub/down", "old_text": "one", "new_text": "1"}, false)
 	// As it is written this leads to keep.txt, on the disk to far/keep.txt.
-	b.wants("write", arguments{"path": "near/wrong", "content": "x"}, true, "is not followed")
+	b.wants("write", arguments{"path": "near/wrong", "content": "x"}, false)
+	if got := b.content("far/keep.txt") + b.content("far/away/keep.txt"); got != "xfar\n" {
+		t.Errorf("behind a link in a directory that is a link itself: %q", got)
+	}
 	for _, path := range []string{"../outside.txt", b.outside, "relative", "absolute", "up/outside.txt", "sub/../../outside.txt"} {
 		b.wants("read", arguments{"path": path}, true)
 		b.wants("write", arguments{"path": path, "content": "gone"}, true)
@@ -202,7 +208,10 @@ func TestPaths_external(t *testing.T) {
 		text, _ := json.Marshal(arguments{"path": path, "content": "x"})
 		return b.tools.Find(name).(tool.Describer).Describe(text)
 	}
-	if s := describe("write", b.outside); !s.External || s.Subject != b.outside {
+	if s := describe("write", "out"); s.Target != b.outside || !strings.Contains(s.Words(), "out (outside of the workspace: it leads to "+b.outside) {
+		t.Errorf("a link that leads out is described as %+v", s)
+	}
+	if s := describe("write", b.outside); !s.External || s.Subject != b.outside || s.Words() != b.outside+" (outside of the workspace)" {
 		t.Errorf("a path outside is described as %+v", s)
 	}
 	if s := describe("write", "keep.txt"); s.External || !strings.Contains(s.Detail, "-two") || !strings.Contains(s.Detail, "+x") {
@@ -295,10 +304,11 @@ func TestWrite(t *testing.T) {
 		b.put("huge", strings.Repeat("x", size))
 		b.wants("write", arguments{"path": "huge", "content": "y"}, refused)
 	}
-	p, err := b.tools.space.locate("compared")
+	p, err := b.tools.space.locate("compared", "")
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer p.close()
 	for size, compared := range map[int]bool{maxCompared: true, maxCompared + 1: false} {
 		if got := p.change([]byte("x\n"), []byte(strings.Repeat("y", size-2)), true).Diff != ""; got != compared {
 			t.Errorf("%d bytes are compared: %v", size, got)
@@ -315,10 +325,11 @@ func TestWrite(t *testing.T) {
 
 func TestReplace_noticesOthers(t *testing.T) {
 	b := open(t)
-	p, err := b.tools.space.locate("keep.txt")
+	p, err := b.tools.space.locate("keep.txt", "")
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer p.close()
 	_, info, err := p.before()
 	if err != nil {
 		t.Fatal(err)

@@ -22,82 +22,21 @@ const (
 	maxContent   = 1 << 20  // that write is given
 	maxDiffBytes = 32 << 10 // that is reported
 	maxCompared  = 1 << 20  // old and new together; the difference of more is not made
-	maxLinks     = 40
 )
-
-// target follows links to the file that a change is meant for, so that the link stays one.
-func (p place) target() (place, error) {
-	for range maxLinks {
-		info, err := p.Lstat(p.name)
-		if errors.Is(err, fs.ErrNotExist) {
-			return p, nil
-		}
-		if err != nil {
-			return p, p.explain(err)
-		}
-		if info.Mode()&fs.ModeSymlink == 0 {
-			_, err := p.regular()
-			return p, err
-		}
-		to, err := p.Readlink(p.name)
-		if err != nil {
-			return p, p.explain(err)
-		}
-		if to, err = p.follow(to); err != nil {
-			return p, err
-		}
-		p.name = to
-	}
-	return p, fmt.Errorf("%q: more than %d links", p.shown, maxLinks)
-}
-
-// follow is where a link leads to. Behind a directory that is a link itself, the way up is not where it
-// seems to be, so inside the workspace it is not taken there.
-func (p place) follow(to string) (string, error) {
-	refused := fmt.Errorf("%q is a link to %q, which is not followed while external paths are switched off; name the file itself", p.shown, to)
-	dir := filepath.Dir(p.name)
-	if !p.rooted {
-		if filepath.IsAbs(to) {
-			return to, nil
-		}
-		real, err := filepath.EvalSymlinks(dir)
-		if err != nil {
-			return "", p.explain(err)
-		}
-		return filepath.Join(real, to), nil
-	}
-	if filepath.IsAbs(to) || !filepath.IsLocal(filepath.Join(dir, to)) {
-		return "", refused
-	}
-	for up := dir; !filepath.IsLocal(to) && up != "."; up = filepath.Dir(up) {
-		info, err := p.Lstat(up)
-		if err != nil {
-			return "", p.explain(err)
-		}
-		if info.Mode()&fs.ModeSymlink != 0 {
-			return "", refused
-		}
-	}
-	return filepath.Join(dir, to), nil
-}
 
 // before reads a file that is going to be changed. There is none if the info is nil.
 func (p place) before() (content []byte, info fs.FileInfo, err error) {
-	info, err = p.Stat(p.name)
-	if errors.Is(err, fs.ErrNotExist) {
+	if _, err := p.root.Lstat(p.name); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
 	}
+	file, info, err := p.open()
 	if err != nil {
-		return nil, nil, p.explain(err)
+		return nil, nil, err
 	}
+	defer file.Close()
 	if info.Size() > maxFileBytes {
 		return nil, nil, fmt.Errorf("%q has %d bytes; files of more than %d bytes are not changed", p.shown, info.Size(), maxFileBytes)
 	}
-	file, err := p.OpenFile(p.name, os.O_RDONLY, 0)
-	if err != nil {
-		return nil, nil, p.explain(err)
-	}
-	defer file.Close()
 	content, err = io.ReadAll(io.LimitReader(file, maxFileBytes+1))
 	if err != nil {
 		return nil, nil, p.explain(err)
@@ -112,20 +51,28 @@ func (p place) replace(content []byte, old fs.FileInfo) error {
 	if old != nil {
 		mode = old.Mode().Perm()
 	}
-	if err := p.MkdirAll(filepath.Dir(p.name), 0o755); err != nil {
+	if err := p.root.MkdirAll(filepath.Dir(p.name), 0o755); err != nil {
 		return p.explain(err)
 	}
-	temporary := filepath.Join(filepath.Dir(p.name), ".octet-"+strings.ToLower(rand.Text())+".tmp")
+	p, err := p.space.anchor(p.real, p.shown) // in the directory itself, now that it is there
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	if filepath.Dir(p.name) != "." {
+		return p.changed()
+	}
+	temporary := ".octet-" + strings.ToLower(rand.Text()) + ".tmp"
 	if err := p.fill(temporary, content, mode, old != nil); err != nil {
-		_ = p.Remove(temporary)
+		_ = p.root.Remove(temporary)
 		return p.explain(err)
 	}
 	if err := p.unchanged(old); err != nil {
-		_ = p.Remove(temporary)
+		_ = p.root.Remove(temporary)
 		return err
 	}
-	if err := p.Rename(temporary, p.name); err != nil {
-		_ = p.Remove(temporary)
+	if err := p.root.Rename(temporary, p.name); err != nil {
+		_ = p.root.Remove(temporary)
 		return p.explain(err)
 	}
 	return nil
@@ -133,7 +80,7 @@ func (p place) replace(content []byte, old fs.FileInfo) error {
 
 // fill writes a new file. exact gives it its mode whatever the umask says, as for a file that had it before.
 func (p place) fill(name string, content []byte, mode fs.FileMode, exact bool) error {
-	file, err := p.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	file, err := p.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return err
 	}
@@ -145,12 +92,12 @@ func (p place) fill(name string, content []byte, mode fs.FileMode, exact bool) e
 }
 
 func (p place) unchanged(old fs.FileInfo) error {
-	now, err := p.Stat(p.name)
+	now, err := p.root.Lstat(p.name)
 	if errors.Is(err, fs.ErrNotExist) && old == nil {
 		return nil
 	}
 	if err != nil || old == nil || !os.SameFile(now, old) || now.Size() != old.Size() || !now.ModTime().Equal(old.ModTime()) {
-		return fmt.Errorf("%q was changed by somebody else meanwhile; read it again", p.shown)
+		return p.changed()
 	}
 	return nil
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 	"regexp"
 	"strings"
@@ -76,18 +75,15 @@ func (t grepTool) Run(ctx context.Context, call tool.Call) (tool.Result, error) 
 			return answer(ctx, "", err)
 		}
 	}
-	p, err := t.space.locate(orHere(a.Path))
+	p, err := t.space.locate(orHere(a.Path), call.Asked)
 	if err != nil {
 		return answer(ctx, "", err)
 	}
-	info, err := p.Stat(p.name)
-	switch {
-	case err != nil:
-		return answer(ctx, "", p.explain(err))
-	case info.IsDir():
+	defer p.close()
+	if p.isDir() {
 		err = s.tree(p)
-	default:
-		err = s.single(p)
+	} else if err = s.single(p); err != nil {
+		return answer(ctx, "", err)
 	}
 	return answer(ctx, s.result(), err)
 }
@@ -116,7 +112,7 @@ type search struct {
 }
 
 func (s *search) tree(p place) error {
-	files := p.FS(p.name)
+	files := p.tree()
 	passed, err := walk(s.ctx, files, s.arguments.Glob+"/"+s.arguments.Path, func(name string) error {
 		if s.names != nil && !s.names.matches(name) {
 			return nil
@@ -137,12 +133,9 @@ func (s *search) tree(p place) error {
 }
 
 func (s *search) single(p place) error {
-	if _, err := p.regular(); err != nil {
-		return err
-	}
-	file, err := p.OpenFile(p.name, os.O_RDONLY, 0)
+	file, _, err := p.open()
 	if err != nil {
-		return p.explain(err)
+		return err
 	}
 	defer file.Close()
 	if err := s.file(p.shown, file); err != nil && !errors.Is(err, errEnough) {

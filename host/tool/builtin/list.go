@@ -19,20 +19,17 @@ const (
 	maxFound   = 1000
 )
 
-// directory is a place that is one; an empty name is the workspace.
-func (w *workspace) directory(name string) (place, error) {
-	p, err := w.locate(orHere(name))
-	if err != nil {
+// directory is a place that is one; an empty name is the workspace. The caller closes it.
+func (w *workspace) directory(name, asked string) (place, error) {
+	p, err := w.locate(orHere(name), asked)
+	if err != nil || p.isDir() {
 		return p, err
 	}
-	info, err := p.Stat(p.name)
-	if err != nil {
+	defer p.close()
+	if _, err := p.root.Lstat(p.name); err != nil {
 		return p, p.explain(err)
 	}
-	if !info.IsDir() {
-		return p, fmt.Errorf("%q is no directory", p.shown)
-	}
-	return p, nil
+	return p, fmt.Errorf("%q is no directory", p.shown)
 }
 
 // listTool shows what is in a directory.
@@ -74,11 +71,12 @@ func (t listTool) Run(ctx context.Context, call tool.Call) (tool.Result, error) 
 	if err != nil {
 		return answer(ctx, "", err)
 	}
-	p, err := t.space.directory(a.Path)
+	p, err := t.space.directory(a.Path, call.Asked)
 	if err != nil {
 		return answer(ctx, "", err)
 	}
-	l := &listing{ctx: ctx, files: p.FS(p.name), deepest: max(a.Depth, 1)}
+	defer p.close()
+	l := &listing{ctx: ctx, files: p.tree(), deepest: max(a.Depth, 1)}
 	if err := l.dir(".", 1); err != nil && !errors.Is(err, errEnough) {
 		return answer(ctx, "", p.explain(err))
 	}
@@ -182,13 +180,14 @@ func (t globTool) Run(ctx context.Context, call tool.Call) (tool.Result, error) 
 	if err != nil {
 		return answer(ctx, "", err)
 	}
-	p, err := t.space.directory(a.Path)
+	p, err := t.space.directory(a.Path, call.Asked)
 	if err != nil {
 		return answer(ctx, "", err)
 	}
+	defer p.close()
 	var b strings.Builder
 	found := 0
-	passed, err := walk(ctx, p.FS(p.name), a.Pattern+"/"+a.Path, func(name string) error {
+	passed, err := walk(ctx, p.tree(), a.Pattern+"/"+a.Path, func(name string) error {
 		if !pattern.matches(name) {
 			return nil
 		}

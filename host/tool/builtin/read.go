@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"strings"
 
 	"github.com/octet-dev/octet/host/conversation"
@@ -59,17 +58,14 @@ func (t readTool) Run(ctx context.Context, call tool.Call) (tool.Result, error) 
 	if err != nil {
 		return answer(ctx, "", err)
 	}
-	p, err := t.space.locate(a.Path)
+	p, err := t.space.locate(a.Path, call.Asked)
 	if err != nil {
 		return answer(ctx, "", err)
 	}
-	info, err := p.regular()
+	defer p.close()
+	file, info, err := p.open()
 	if err != nil {
 		return answer(ctx, "", err)
-	}
-	file, err := p.OpenFile(p.name, os.O_RDONLY, 0)
-	if err != nil {
-		return answer(ctx, "", p.explain(err))
 	}
 	defer file.Close()
 	reader := bufio.NewReaderSize(file, sniffBytes)

@@ -20,7 +20,16 @@ func summarize[T any](w *workspace, arguments json.RawMessage, of func(T) (path,
 	if len(detail) > maxDetailBytes {
 		detail = strings.ToValidUTF8(detail[:maxDetailBytes], "") + "\n...\n"
 	}
-	return tool.Summary{Subject: oneLine(path), Detail: detail, External: w.outside(path)}
+	s := tool.Summary{Subject: oneLine(path), Detail: detail}
+	real, shown, err := w.leads(path)
+	s.Asked, s.External = real, err != nil || !w.holds(real)
+	if err == nil && s.External {
+		s.Target = oneLine(real)
+	}
+	if err == nil && w.own(real) {
+		s.Refused = errOwn(shown, w.private).Error()
+	}
+	return s
 }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
@@ -36,13 +45,11 @@ func lines(mark, text string) string {
 
 // preview is the difference that a write would make.
 func (w *workspace) preview(path, content string) string {
-	p, err := w.locate(path)
-	if err == nil {
-		p, err = p.target()
-	}
+	p, err := w.locate(path, "")
 	if err != nil {
 		return ""
 	}
+	defer p.close()
 	old, info, err := p.before()
 	if err != nil {
 		return ""

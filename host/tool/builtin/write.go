@@ -48,13 +48,11 @@ func (t writeTool) Run(ctx context.Context, call tool.Call) (tool.Result, error)
 	if len(a.Content) > maxContent {
 		return answer(ctx, "", fmt.Errorf("content of %d bytes, at most %d; write the file in pieces or with a command", len(a.Content), maxContent))
 	}
-	p, err := t.space.locate(a.Path)
-	if err == nil {
-		p, err = p.target()
-	}
+	p, err := t.space.locate(a.Path, call.Asked)
 	if err != nil {
 		return answer(ctx, "", err)
 	}
+	defer p.close()
 	old, info, err := p.before()
 	if err != nil {
 		return answer(ctx, "", err)
@@ -104,14 +102,12 @@ func (t editTool) Run(ctx context.Context, call tool.Call) (tool.Result, error) 
 	if err != nil {
 		return answer(ctx, "", err)
 	}
-	p, err := t.space.locate(a.Path)
-	if err == nil {
-		_, err = p.regular()
-	}
-	if err == nil {
-		p, err = p.target()
-	}
+	p, err := t.space.locate(a.Path, call.Asked)
 	if err != nil {
+		return answer(ctx, "", err)
+	}
+	defer p.close()
+	if _, err := p.regular(); err != nil {
 		return answer(ctx, "", err)
 	}
 	old, info, err := p.before()
