@@ -195,6 +195,25 @@ func TestFront_ask(t *testing.T) {
 	}
 }
 
+// Who is asked about a path that a link leads out of the workspace sees where to.
+func TestFront_askNamesWhereALinkLeads(t *testing.T) {
+	f, shown := asking(t), make(chan string, 1)
+	go func() {
+		a := <-f.asks
+		shown <- a.text
+		a.answers <- answer{"n", nil}
+	}()
+	q := permission.Question{Request: permission.Request{
+		Tool: tool.Definition{Name: "write", Effect: tool.Write}, Summary: tool.Summary{Subject: "inner/a", External: true, Target: "/far/a"},
+	}}
+	if _, err := f.Ask(t.Context(), q); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-shown; !strings.HasPrefix(got, "write wants to run (write): inner/a (outside of the workspace: it leads to /far/a)\n") {
+		t.Errorf("shown was %q", got)
+	}
+}
+
 func TestFront_confirmAndInput(t *testing.T) {
 	for typed, want := range map[string]bool{"y": true, " Yes": true, "": false, "n": false, "yess": false} {
 		if got, err := asking(t, answer{typed, nil}).Confirm(t.Context(), dialog.Question{Suggested: true}); got != want || err != nil {

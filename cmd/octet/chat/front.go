@@ -107,14 +107,11 @@ func (f *Front) Ask(ctx context.Context, q permission.Question) (permission.Answ
 	}
 	fmt.Fprintf(&b, "%s wants to run (%s)", line(who), q.Tool.Effect)
 	if q.Summary.Subject != "" {
-		b.WriteString(": " + line(q.Summary.Subject))
+		b.WriteString(": " + line(q.Summary.Words()))
 	} else if len(q.Arguments) > 0 {
 		b.WriteString(": " + cut(line(string(q.Arguments)), 200))
 	}
 	b.WriteByte('\n')
-	if q.Summary.External {
-		b.WriteString("  it reaches outside of the workspace\n")
-	}
 	if q.Reason != "" {
 		b.WriteString("  " + line(q.Reason) + "\n")
 	}

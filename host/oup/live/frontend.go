@@ -40,10 +40,11 @@ func (f frontend) Ask(ctx context.Context, q permission.Question) (permission.An
 // Rule: OUP-APPROVAL-002.
 func (s *Session) approval(turn string, q permission.Question) pending.Approval {
 	a := pending.Approval{
-		Turn: turn, Tool: q.Tool.Name, Title: "Run the tool " + q.Tool.Name, Body: q.Summary.Subject,
+		Turn: turn, Tool: q.Tool.Name, Title: "Run the tool " + q.Tool.Name, Body: q.Summary.Words(),
 		Once: len(q.Scopes) == 1 && q.Scopes[0] == permission.Once,
 	}
 	call := wirejson.Some(q.CallID)
+	paths := []string{cmp.Or(q.Summary.Target, q.Summary.Subject)}
 	switch q.Tool.Effect {
 	case tool.Command:
 		a.Title, a.Kind = "Run a command", oupwire.ApprovalKindCommand
@@ -53,15 +54,18 @@ func (s *Session) approval(turn string, q permission.Question) pending.Approval 
 	case tool.Write:
 		a.Title, a.Kind = "Change a file", oupwire.ApprovalKindFilesystem
 		a.Details = &oupwire.ApprovalTypedDetails{Kind: a.Kind, Filesystem: wirejson.Some(oupwire.ApprovalFilesystemDetails{
-			Operation: q.Tool.Name, Paths: wirejson.Some([]string{q.Summary.Subject}), OutsideWorkspace: q.Summary.External,
+			Operation: q.Tool.Name, Paths: wirejson.Some(paths), OutsideWorkspace: q.Summary.External,
 			WritableRoots: wirejson.Some([]string{s.o.Workspace}),
 		})}
 		s.offered(&a, q)
 	case tool.Read:
 		a.Title, a.Kind = "Read a file", oupwire.ApprovalKindFilesystem
 		a.Details = &oupwire.ApprovalTypedDetails{Kind: a.Kind, Filesystem: wirejson.Some(oupwire.ApprovalFilesystemDetails{
-			Operation: q.Tool.Name, Paths: wirejson.Some([]string{q.Summary.Subject}), OutsideWorkspace: q.Summary.External,
+			Operation: q.Tool.Name, Paths: wirejson.Some(paths), OutsideWorkspace: q.Summary.External,
 		})}
+	}
+	if q.Summary.External {
+		a.Title += " outside of the workspace"
 	}
 	if q.Tool.Provider != "" {
 		a.Title += " of the extension " + q.Tool.Provider

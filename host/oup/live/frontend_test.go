@@ -30,8 +30,10 @@ func TestApproval(t *testing.T) {
 		{"command", "Run a command", "ls", oupwire.ApprovalKindCommand, ask(tool.Command, "", tool.Summary{Subject: "ls"}, `{}`)},
 		{"new file", "Change a file", "a.txt", oupwire.ApprovalKindFilesystem, ask(tool.Write, "", tool.Summary{Subject: "a.txt"}, `{}`)},
 		{"change", "Change a file", "a.txt", oupwire.ApprovalKindDiff, ask(tool.Write, "", tool.Summary{Subject: "a.txt", Detail: "--- a\n+++ b\n-x\n+y\n+z\n"}, `{}`)},
-		{"outside", "Change a file", "/a", oupwire.ApprovalKindFilesystem, ask(tool.Write, "", tool.Summary{Subject: "/a", Detail: "+x", External: true}, `{}`)},
-		{"read", "Read a file", "/a", oupwire.ApprovalKindFilesystem, ask(tool.Read, "", tool.Summary{Subject: "/a", External: true}, `{}`)},
+		{"outside", "Change a file outside of the workspace", "/a (outside of the workspace)", oupwire.ApprovalKindFilesystem, ask(tool.Write, "", tool.Summary{Subject: "/a", Detail: "+x", External: true}, `{}`)},
+		{"link", "Change a file outside of the workspace", "in/a (outside of the workspace: it leads to /out/a)", oupwire.ApprovalKindFilesystem, ask(tool.Write, "", tool.Summary{Subject: "in/a", Detail: "+x", External: true, Target: "/out/a"}, `{}`)},
+		{"read behind a link", "Read a file outside of the workspace", "in/a (outside of the workspace: it leads to /out/a)", oupwire.ApprovalKindFilesystem, ask(tool.Read, "", tool.Summary{Subject: "in/a", External: true, Target: "/out/a"}, `{}`)},
+		{"read", "Read a file outside of the workspace", "/a (outside of the workspace)", oupwire.ApprovalKindFilesystem, ask(tool.Read, "", tool.Summary{Subject: "/a", External: true}, `{}`)},
 		{"extension", "Run the tool x of the extension e", `{"a":1}`, "", ask(tool.External, "e", tool.Summary{}, `{"a":1}`)},
 		{"nothing", "Run the tool x", "because", "", ask(tool.External, "", tool.Summary{}, ``)},
 		{"long", "Run the tool x", strings.Repeat("a", 2048), "", ask(tool.External, "", tool.Summary{}, strings.Repeat("a", 5000))},
@@ -42,6 +44,11 @@ func TestApproval(t *testing.T) {
 		}
 		if c.kind != "" && (a.Details.Kind != c.kind || a.Details.Validate() != nil) {
 			t.Errorf("%s: %+v", c.name, a.Details)
+		}
+		if c.q.Summary.Target != "" {
+			if on, _ := a.Details.Filesystem.Get(); !on.OutsideWorkspace || strings.Join(on.Paths.Or(nil), " ") != c.q.Summary.Target {
+				t.Errorf("%s: %+v", c.name, on)
+			}
 		}
 		if diff, has := (oupwire.ApprovalDiffDetails{}), c.kind == oupwire.ApprovalKindDiff; has {
 			diff, _ = a.Details.Diff.Get()
