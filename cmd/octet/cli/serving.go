@@ -161,7 +161,7 @@ func (s *serve) sockets(ctx context.Context, c *console, o assembly.Options, add
 	c.line("octet serves at http://" + listener.Addr().String() + " and ws://" + listener.Addr().String() + transport.WebSocketPath)
 	server := &http.Server{Handler: site, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10, IdleTimeout: 2 * time.Minute}
 	broken := make(chan error, 1)
-	go func() { broken <- server.Serve(listener) }()
+	go func() { broken <- server.Serve(web.Relieved(listener, a.House.Relieve)) }()
 	select {
 	case <-ctx.Done():
 	case err = <-broken:

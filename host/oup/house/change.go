@@ -4,14 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"time"
 
-	"github.com/octet-dev/octet/host/engine"
 	"github.com/octet-dev/octet/host/oup/key"
 	"github.com/octet-dev/octet/host/oup/live"
 	"github.com/octet-dev/octet/host/session"
-	"github.com/octet-dev/octet/host/supervise"
 )
 
 // claim makes the caller the only one who makes or deletes a session of a key, until release.
@@ -175,64 +171,4 @@ func (h *House) copyLast(ctx context.Context, from *live.Session, child key.Key,
 		err = errors.Join(err, undo)
 	}
 	return err
-}
-
-// sweep lets sessions rest that nobody uses.
-func (h *House) sweep() {
-	every := min(h.o.Idle, time.Minute)
-	clock := time.NewTicker(every)
-	defer clock.Stop()
-	for {
-		select {
-		case <-clock.C:
-			h.Rest(h.o.Now().Add(-h.o.Idle))
-		case <-h.ending:
-			return
-		}
-	}
-}
-
-// Rest lets sessions rest that were not used since, and more of them where there are too many in memory: those that
-// were used least recently.
-func (h *House) Rest(since time.Time) {
-	list := h.Sessions()
-	slices.SortFunc(list, func(a, b *live.Session) int { return a.Used().Compare(b.Used()) })
-	surplus := len(list) - h.o.Most
-	for i, s := range list {
-		limit := since
-		if i < surplus {
-			limit = h.o.Now()
-		}
-		s.Rest(limit)
-	}
-	h.closeUnused(since)
-}
-
-// closeUnused closes the engines that no conversation needs and nobody has asked for since: their extensions are
-// processes. One that is needed again is opened again.
-func (h *House) closeUnused(since time.Time) {
-	needed := map[Place]bool{}
-	for _, s := range h.Sessions() {
-		if s.AtWork() {
-			needed[PlaceOf(s)] = true
-		}
-	}
-	unused := map[Place]*engine.Engine{}
-	for at, e := range h.Engines() {
-		if !needed[at] {
-			unused[at] = e
-		}
-	}
-	for at, e := range unused {
-		h.mu.Lock()
-		o := h.engines[at]
-		gone := o != nil && o.engine == e && !o.used.After(since) && !h.closed
-		if gone {
-			delete(h.engines, at)
-		}
-		h.mu.Unlock()
-		if gone {
-			e.Close(supervise.ProductCap)
-		}
-	}
 }

@@ -45,9 +45,11 @@ type Options struct {
 	Tools   func(s *live.Session) []tool.Tool
 	Ended   func(session, turn string)
 	Failed  func(error)
-	// Idle is how long a session is not used before it rests; 0: oupwire.LedgerIdleMs.
-	Idle time.Duration
-	// Most bounds the sessions in memory; 0: oupwire.LedgerSessionsInMemory.
+	// Idle is how long a session is not used before it rests; 0: oupwire.LedgerIdleMs. Spare is the same for one that
+	// no client has open; 0: a minute.
+	Idle, Spare time.Duration
+	// Most bounds the sessions at work, each of which costs memory and a descriptor; 0: oupwire.LedgerMemorySessions, or
+	// less where the process may not have many descriptors.
 	Most int
 	Now  func() time.Time // nil: time.Now
 	// After calls a function once later, and returns what takes that back; nil: time.AfterFunc.
@@ -145,7 +147,10 @@ func Open(ctx context.Context, o Options) (*House, error) {
 		o.Idle = oupwire.LedgerIdleMs * time.Millisecond
 	}
 	if o.Most == 0 {
-		o.Most = oupwire.LedgerMemorySessions
+		o.Most = most(descriptors())
+	}
+	if o.Spare == 0 {
+		o.Spare = min(o.Idle, spare)
 	}
 	if o.Failed == nil {
 		o.Failed = func(error) {}

@@ -130,6 +130,7 @@ func (h *House) take(info session.Info) (*live.Session, error) {
 		Engine: func(ctx context.Context) (*engine.Engine, error) {
 			return h.Engine(ctx, Place{Workspace: info.Workspace, Profile: owner})
 		},
+		Room: h.makeRoom, Relieve: h.Relieve,
 		Model: func() string {
 			if h.o.Model == nil {
 				return ""

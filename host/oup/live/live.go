@@ -21,6 +21,7 @@ import (
 	"github.com/octet-dev/octet/host/oup/event"
 	"github.com/octet-dev/octet/host/oup/ledger"
 	"github.com/octet-dev/octet/host/oup/pending"
+	"github.com/octet-dev/octet/host/oup/storage"
 	"github.com/octet-dev/octet/host/oup/story"
 	"github.com/octet-dev/octet/host/permission"
 	"github.com/octet-dev/octet/host/session"
@@ -37,6 +38,10 @@ type Options struct {
 	Store     *session.Store
 	// Engine returns the engine of the workspace and the owner.
 	Engine func(context.Context) (*engine.Engine, error)
+	// Room is called before the conversation is opened, which costs a descriptor; nil: nobody has to know.
+	Room func()
+	// Relieve gives descriptors back where the system has none left, and reports whether it did; nil: there are none.
+	Relieve func() bool
 	// Preview keeps what a call has changed, or would change, and returns the id of the preview; nil: none is kept.
 	Preview func(session string, changes []tool.Change) string
 	// Spread tells whoever has the session open now what is not stored; nil: nobody is told.
@@ -96,6 +101,12 @@ func New(o Options) *Session {
 	}
 	s := &Session{
 		o: o, book: pending.New(o.Key, o.Ledger, o.Now), used: o.Now(), begun: make(chan struct{}), profile: permission.Profile{Mode: permission.WorkspaceWrite},
+	}
+	if s.o.Room == nil {
+		s.o.Room = func() {}
+	}
+	if s.o.Relieve == nil {
+		s.o.Relieve = func() bool { return false }
 	}
 	s.returned.L = &s.mu
 	s.compactions = story.NewCompactions(o.Key, s.world())
@@ -232,8 +243,12 @@ func (s *Session) opened(ctx context.Context) (*engine.Conversation, error) {
 	if c != nil {
 		return c, nil
 	}
+	s.o.Room()
 	c, err := s.attach(ctx)
-	if errors.Is(err, engine.ErrClosed) { // it was closed because nobody used it: the next one is open
+	switch {
+	case errors.Is(err, engine.ErrClosed): // it was closed because nobody used it: the next one is open
+		c, err = s.attach(ctx)
+	case storage.NoDescriptors(err) && s.o.Relieve():
 		c, err = s.attach(ctx)
 	}
 	if err != nil {
@@ -270,6 +285,13 @@ func (s *Session) AtWork() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.conversation != nil
+}
+
+// Attended reports whether a client has the session open.
+func (s *Session) Attended() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.attending > 0
 }
 
 // touch says that the session is used.

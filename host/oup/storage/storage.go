@@ -6,6 +6,7 @@ package storage
 
 import (
 	"errors"
+	"slices"
 	"syscall"
 
 	"github.com/octet-dev/octet/host/oup/ledger"
@@ -31,12 +32,20 @@ var troubles = []struct {
 	},
 	{
 		"the server has as many files open as it may; try again later, or raise that limit",
-		[]error{syscall.EMFILE, syscall.ENFILE},
+		descriptors,
 	},
 	{
 		"the disk of the server fails; look after it and its limits, then try again",
 		[]error{ledger.ErrDisk, session.ErrDisk, syscall.EIO},
 	},
+}
+
+// descriptors are the errors of a system that opens no more files.
+var descriptors = []error{syscall.EMFILE, syscall.ENFILE}
+
+// NoDescriptors reports whether an error says that no more files can be open: it passes once some are closed.
+func NoDescriptors(err error) bool {
+	return slices.ContainsFunc(descriptors, func(kind error) bool { return errors.Is(err, kind) })
 }
 
 // Trouble is a sentence for clients about an error that the disk is to blame for, and empty for others.
