@@ -322,3 +322,40 @@ func TestRest(t *testing.T) {
 		t.Errorf("said was %s", raw)
 	}
 }
+
+// TestDelete_besideCommands: what a command asks a model beside the conversation is broken off by a deletion, and tells
+// that the session is gone.
+func TestDelete_besideCommands(t *testing.T) {
+	for name, do := range map[string]func(*live.Session) error{
+		"aside":   func(s *live.Session) error { _, err := s.Aside(context.Background(), "what?"); return err },
+		"compact": func(s *live.Session) error { _, err := s.Compact(context.Background()); return err },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newPlace(t).open(nil)
+			s := r.session(chat)
+			for n := range 6 {
+				say(t, r, s, turn(n+1), strings.Repeat("one ", 200))
+				waitIdle(t, s)
+			}
+			asked := make(chan struct{}, 16)
+			r.brain.does(func(ctx context.Context, _ model.Request, _ func(string)) (*model.Response, error) {
+				asked <- struct{}{}
+				<-ctx.Done()
+				return nil, ctx.Err()
+			})
+			told := make(chan error, 1)
+			go func() { told <- do(s) }()
+			select {
+			case <-asked:
+			case err := <-told:
+				t.Fatal("the model is not asked:", err)
+			}
+			if err := r.Delete(t.Context(), parse(t, chat), house.Parting{}); err != nil {
+				t.Fatal(err)
+			}
+			if err := <-told; !errors.Is(err, live.ErrRetired) {
+				t.Errorf("told is %v", err)
+			}
+		})
+	}
+}

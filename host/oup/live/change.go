@@ -186,7 +186,9 @@ func (s *Session) SetTitle(ctx context.Context, title string) error {
 	c := s.conversation
 	s.mu.Unlock()
 	if c != nil {
-		return c.SetName(ctx, title)
+		if err := c.SetName(ctx, title); !errors.Is(err, session.ErrClosed) { // it has come to rest
+			return err
+		}
 	}
 	return s.o.Store.SetName(ctx, s.o.ID, title)
 }

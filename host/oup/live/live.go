@@ -265,7 +265,7 @@ func (s *Session) opened(ctx context.Context) (*engine.Conversation, error) {
 func (s *Session) retiredBy(err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if errors.Is(err, engine.ErrClosed) || s.retired && errors.Is(err, agent.ErrInterrupted) {
+	if errors.Is(err, engine.ErrClosed) || s.retired && err != nil { // what breaks off has many words for it
 		return ErrRetired
 	}
 	return err
