@@ -134,11 +134,13 @@ func (g *Gate) Admit(ctx context.Context, call *rpc.Call, params []byte) error {
 	var session key.Key
 	if a.hasSession {
 		var err error
+		pointer := "/session_id"
 		if session, err = key.Parse(a.session); err == nil && row.topic == topicFolds {
+			pointer = "/topic"
 			session, err = session.Fold(a.topic)
 		}
 		if err != nil {
-			return rpc.Fail(oupwire.ErrInvalidParams, call.Method+": "+err.Error())
+			return call.RefuseParams(&wirejson.Violation{Kind: wirejson.ByteCount, Pointer: pointer, Detail: err.Error()})
 		}
 	}
 	if who.Session != "" {

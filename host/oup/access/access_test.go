@@ -77,7 +77,10 @@ func (a *asked) ask(method, params string) string {
 			Message string
 			Data    *struct {
 				Kind      string
-				Violation bool `json:"auth_scope_violation"`
+				Method    string
+				Pointer   string
+				Broken    string `json:"violation"`
+				Violation bool   `json:"auth_scope_violation"`
 			}
 		}
 	}
@@ -95,6 +98,9 @@ func (a *asked) ask(method, params string) string {
 	}
 	if d := answer.Error.Data; d != nil {
 		name += " " + d.Kind
+		if d.Pointer != "" {
+			name += d.Method + " " + d.Pointer + " " + d.Broken
+		}
 		if d.Violation {
 			name += "violation"
 		}
@@ -116,7 +122,9 @@ func TestGate_foldsTopicsAndFindsProfiles(t *testing.T) {
 		{"session/open", `{"session_id":"web-1","profile_id":""}`, "invalid_params"},
 		{"session/open", `{"session_id":"work:local:a","profile_id":"_main"}`, "invalid_params "},
 		{"session/open", `{"session_id":"other:local:a"}`, "invalid_params profile_unresolved"},
-		{"session/open", `{"session_id":"` + strings.Repeat("x", 1025) + `"}`, "invalid_params"},
+		{"session/open", `{"session_id":"` + strings.Repeat("x", 1025) + `"}`, "invalid_params session/open /session_id bytes"},
+		{"turn/interrupt", `{"session_id":"` + strings.Repeat("x", 1025) + `","turn_id":"550e8400-e29b-41d4-a716-446655440000"}`, "invalid_params turn/interrupt /session_id bytes"},
+		{"session/open", `{"session_id":"web-1","topic":"` + strings.Repeat("y", 1020) + `"}`, "invalid_params session/open /topic bytes"},
 		{"turn/interrupt", `{"session_id":"web-1","turn_id":"550e8400-e29b-41d4-a716-446655440000","topic":"no"}`, "web-1 _main"},
 		{"system/status.get", `{}`, " _main"},
 	} {

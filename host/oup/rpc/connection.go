@@ -135,7 +135,8 @@ func (c *Call) Later(f func(context.Context) (wirejson.Encoder, error)) { c.late
 // Leave closes the connection with the reason, behind the answer.
 func (c *Call) Leave(reason transport.Reason) { c.leave = &reason }
 
-func (c *Call) refuseParams(err error) error {
+// RefuseParams is the refusal of params that break their model; a *wirejson.Violation says where.
+func (c *Call) RefuseParams(err error) error {
 	var broken *wirejson.Violation
 	if errors.As(err, &broken) {
 		return badParams(c.Method, broken)

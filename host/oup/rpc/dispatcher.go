@@ -29,7 +29,7 @@ func Handle[P any, R wirejson.Encoder](decode func([]byte) (P, error), do func(c
 	return func(ctx context.Context, call *Call, params []byte) (wirejson.Encoder, error) {
 		decoded, err := decode(params)
 		if err != nil {
-			return nil, call.refuseParams(err)
+			return nil, call.RefuseParams(err)
 		}
 		if admit := call.dispatcher.admit; admit != nil {
 			if err := admit(ctx, call, params); err != nil {
@@ -281,7 +281,7 @@ func (c *Connection) crowd(call *Call) {
 func (c *Connection) hello(call *Call, params []byte) {
 	p, err := oupwire.DecodeClientHelloParams(params)
 	if err != nil {
-		c.settle(call, nil, call.refuseParams(err))
+		c.settle(call, nil, call.RefuseParams(err))
 		return
 	}
 	server, over := c.server, c.Info().Transport
