@@ -149,7 +149,7 @@ func (d *Dispatcher) Serve(ctx context.Context, conn transport.Conn, opened func
 // read takes frames until the end, and tells with which reason to close.
 func (c *Connection) read(ctx context.Context) (transport.Reason, error) {
 	for {
-		if err := c.out.Ready(ctx); err != nil {
+		if err := c.ready(ctx); err != nil {
 			return transport.Ended, unlessClosed(ctx, err)
 		}
 		frame, err := c.conn.Read()
@@ -166,6 +166,25 @@ func (c *Connection) read(ctx context.Context) (transport.Reason, error) {
 		}
 		if reason := c.take(ctx, frame); reason != nil {
 			return *reason, nil
+		}
+	}
+}
+
+// ready waits until there is room for the next answer. A client that takes nothing for the whole patience is given up:
+// whether it has ended its side shows behind what it does not take alone.
+//
+// Rule: OUP-QUEUE-007.
+func (c *Connection) ready(ctx context.Context) error {
+	for {
+		taken := c.out.Taken()
+		wait, cancel := context.WithTimeout(ctx, c.dispatcher.patience)
+		err := c.out.Ready(wait)
+		cancel()
+		switch {
+		case ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded):
+			return err
+		case c.out.Taken() == taken:
+			return c.out.GiveUp()
 		}
 	}
 }

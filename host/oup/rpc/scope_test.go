@@ -2,7 +2,10 @@ package rpc_test
 
 import (
 	"context"
+	"errors"
+	"net"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -223,4 +226,44 @@ func TestServe_readsOnBesideRequestsThatWait(t *testing.T) {
 		_ = c.Memory.Close(transport.Ended)
 		<-c.ended
 	})
+}
+
+// silent is a client that asks without end and reads nothing.
+type silent struct {
+	once sync.Once
+	gone chan struct{}
+}
+
+func (s *silent) Info() transport.Info { return transport.Info{Transport: oupwire.TransportStdio} }
+
+func (s *silent) Read() ([]byte, error) { return []byte(titleSet("1", "a")), nil }
+
+func (s *silent) Write([]byte) error {
+	<-s.gone
+	return net.ErrClosed
+}
+
+func (s *silent) Close(transport.Reason) error {
+	s.once.Do(func() { close(s.gone) })
+	return nil
+}
+
+// TestServe_givesUpWhoTakesNothing: a client whose answers nobody reads is not waited for without end (OUP-QUEUE-007).
+func TestServe_givesUpWhoTakesNothing(t *testing.T) {
+	o := options(handler(echo))
+	o.Patience, o.Outbox.Frames = time.Millisecond, 4
+	d, err := rpc.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- d.Serve(t.Context(), &silent{gone: make(chan struct{})}, nil) }()
+	select {
+	case err := <-ended:
+		if !errors.Is(err, transport.ErrGivenUp) {
+			t.Error(err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("it is waited for")
+	}
 }

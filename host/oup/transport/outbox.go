@@ -71,6 +71,7 @@ type Outbox struct {
 	mu    sync.Mutex
 	queue []entry
 	bytes int
+	taken uint64            // entries that the client was written, one that is being written included
 	last  map[string]uint64 // number of the newest queued durable frame, by stream
 	state outboxState
 	err   error
@@ -190,6 +191,22 @@ func (o *Outbox) Ready(ctx context.Context) error {
 	}
 }
 
+// Taken is how many frames were taken from the queue to be written: it stands still where the client reads nothing.
+func (o *Outbox) Taken() uint64 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.taken
+}
+
+// GiveUp ends a connection whose client does not read, and returns ErrGivenUp.
+func (o *Outbox) GiveUp() error {
+	o.mu.Lock()
+	o.end(ErrGivenUp)
+	o.mu.Unlock()
+	_ = o.conn.Close(GivenUp) // an error of an end that nobody waits for says nothing
+	return ErrGivenUp
+}
+
 func (o *Outbox) half() bool { return len(o.queue) <= o.opts.Frames/2 && o.bytes <= o.opts.Bytes/2 }
 
 // Err returns why the connection takes no more frames: ErrGivenUp, the error of a write, net.ErrClosed behind
@@ -237,6 +254,7 @@ func (o *Outbox) next() (e entry, got, more bool) {
 	wasHalf := o.half()
 	e = o.queue[0]
 	o.queue[0] = entry{}
+	o.taken++
 	o.queue = o.queue[1:]
 	o.bytes -= len(e.data)
 	if len(o.queue) == 0 {
