@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/octet-dev/octet/generated/oupwire"
@@ -41,7 +42,12 @@ func invalid(call *rpc.Call, format string, values ...any) *rpc.Error {
 // Rules: OUP-SESSION-014, OUP-SESSION-015.
 func (r *Rows) title(ctx context.Context, call *rpc.Call, p oupwire.SessionTitleSetParams) (oupwire.SessionTitleSetResult, error) {
 	var none oupwire.SessionTitleSetResult
-	title := strings.TrimSpace(p.Title)
+	title := strings.TrimSpace(strings.Map(func(c rune) rune { // a title is one line, which terminals show
+		if unicode.IsControl(c) {
+			return ' '
+		}
+		return c
+	}, p.Title))
 	switch n := utf8.RuneCountInString(title); {
 	case n == 0:
 		return none, invalid(call, "the title is blank")

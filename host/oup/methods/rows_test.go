@@ -310,7 +310,7 @@ func TestListing(t *testing.T) {
 		c.open(s)
 	}
 	c.do(oupwire.MethodSessionOpen, params{"session_id": "_main:local:c", "cwd": other}, nil)
-	c.do(oupwire.MethodSessionTitleSet, params{"session_id": "plain", "title": "  A title\t"}, nil)
+	c.do(oupwire.MethodSessionTitleSet, params{"session_id": "plain", "title": "  A\x00title\t"}, nil)
 	c.turn("_main:local:a", 1, "hello")
 	names := func(list []oupwire.SessionInfo) (out []string) {
 		for _, s := range list {
