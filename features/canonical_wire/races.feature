@@ -80,7 +80,7 @@ Feature: Races
       | sample |
       | slow   |
 
-  @EXT03-SHUT-001
+  @EXT03-SHUT-001 @EXT03-SHUT-002
   Scenario: The answer to shutdown outlives the process
     Given the extension is ready
     When the host reads late

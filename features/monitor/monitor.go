@@ -115,6 +115,13 @@ func (m *Monitor) Result() json.RawMessage {
 	return m.result.raw
 }
 
+// Left reports whether the subject has granted a shutdown.
+func (m *Monitor) Left() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.phase == leaving
+}
+
 // Observe implements subject.Observer.
 func (m *Monitor) Observe(f wire.Frame) {
 	m.mu.Lock()

@@ -51,7 +51,11 @@ func (w *World) answerWithin(limit time.Duration) error {
 	}
 	m, err := w.conv.Await(answers(w.last), limit)
 	if err != nil {
-		return w.wait("the answer to request "+w.last, err)
+		err = w.wait("the answer to request "+w.last, err)
+		if w.parting() {
+			return blame(w.ownRules().farewell, err)
+		}
+		return err
 	}
 	w.answer = m
 	if !w.reused {
@@ -72,7 +76,11 @@ func (w *World) answersResult() error {
 		return err
 	}
 	if w.answer.IsError() {
-		return failAt(w.answer, "the answer is %s, want a result", w.describe(w.answer))
+		err := failAt(w.answer, "the answer is %s, want a result", w.describe(w.answer))
+		if w.parting() {
+			return blame(w.ownRules().farewellResult, err)
+		}
+		return err
 	}
 	return nil
 }

@@ -161,7 +161,8 @@ func (w *World) send(frame []byte) error {
 func (w *World) exits() error {
 	limit := w.endLimit()
 	if err := w.conv.AwaitEnd(limit); err != nil {
-		return fail("the extension still runs %v after it should have exited", limit)
+		err := fail("the extension still runs %v after it should have exited", limit)
+		return w.blameEnd(w.ownRules().exit, err)
 	}
 	return nil
 }

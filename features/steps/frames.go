@@ -77,7 +77,7 @@ func (w *World) probe() error {
 		return w.wait("a request that shows whether the extension still serves", err)
 	}
 	if !m.IsError() {
-		return failAt(m, "the extension answered a request of the unknown method %q with a result", probeMethod)
+		return blame(w.ownRules().unknownMethod, failAt(m, "the extension answered a request of the unknown method %q with a result", probeMethod))
 	}
 	return nil
 }

@@ -2,6 +2,8 @@ package steps
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 
 	"github.com/octet-dev/octet/features/verdict"
 )
@@ -16,6 +18,9 @@ func (w *World) Judge(s *verdict.Scenario, err error) {
 	case errors.As(err, &o) && o.Class != verdict.Errored:
 		s.Class, s.Reason = o.Class, o.Text
 		s.Findings = append(s.Findings, w.stepFindings(o)...)
+		if o.Rule != "" && !slices.Contains(w.rules, o.Rule) {
+			s.Idle = fmt.Sprintf("the scenario ended early, at %s: %s", o.Rule, o.Text)
+		}
 	default:
 		s.Class, s.Reason = verdict.Errored, err.Error()
 		return

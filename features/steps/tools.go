@@ -162,9 +162,10 @@ func (w *World) everyCallAnswered() error {
 	for _, id := range append([]string(nil), w.running...) {
 		m, err := w.conv.Await(answers(id), w.setup.Patience.Answer)
 		if err != nil {
-			return w.wait(fmt.Sprintf("the answer to call %s of %d at once", id, len(w.running)), err)
+			err = w.wait(fmt.Sprintf("the answer to call %s of %d at once", id, len(w.running)), err)
+			return w.blameEnd(w.ownRules().order, err)
 		}
-		if code, ok := m.ErrorCode(); ok && slices.Contains(noRoom, w.setup.Dialect.ErrorName(code)) {
+		if code, ok := m.ErrorCode(); ok && !w.parting() && slices.Contains(noRoom, w.setup.Dialect.ErrorName(code)) {
 			return failAt(m, "call %s was refused although the selected bound allows it", id)
 		}
 		w.settle(id)
@@ -219,6 +220,7 @@ func (w *World) cancels(id string) error {
 func (w *World) asksShutdown() error {
 	w.hurried = true
 	w.last = w.nextID()
+	w.farewell = w.last
 	return w.send(w.setup.Dialect.Request(w.last, dialect.Shutdown, dialect.Object{}))
 }
 
@@ -232,10 +234,10 @@ func (w *World) answeredBefore() error {
 	for _, id := range w.running {
 		m, found := w.conv.Poll(answers(id))
 		if !found {
-			return failAt(end, "request %s was answered while call %s was still owed its answer", last, id)
+			return blame(w.ownRules().order, failAt(end, "request %s was answered while call %s was still owed its answer", last, id))
 		}
 		if m.Frame.Index > end.Frame.Index {
-			return failAt(m, "call %s was answered behind request %s", id, last)
+			return blame(w.ownRules().order, failAt(m, "call %s was answered behind request %s", id, last))
 		}
 	}
 	return nil

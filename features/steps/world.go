@@ -119,22 +119,23 @@ type World struct {
 	conv *subject.Conversation
 	host *services.Host
 
-	ids     atomic.Int64
-	last    string          // id of the request that expectations are about, as spelled on the wire
-	answer  subject.Message // the response taken last
-	result  json.RawMessage // of initialize
-	running []string        // ids of calls that have not been answered
-	stray   string          // an id that was cancelled before it was used; empty if none was
-	reused  bool            // the last request has the id of a running call, which stays owed
-	hurried bool            // the last request was cancelled, or is shutdown
-	timely  bool            // the answer has to come within the time of a hook
-	mark    int             // the newest frame before what the host has sent last
-	written int             // how many bytes that has
-	stream  string          // id of the stream asked for last
-	pace    schedule.Pace
-	sources sources
-	ended   *subject.Ended
-	sent    sent
+	ids      atomic.Int64
+	last     string          // id of the request that expectations are about, as spelled on the wire
+	answer   subject.Message // the response taken last
+	result   json.RawMessage // of initialize
+	running  []string        // ids of calls that have not been answered
+	stray    string          // an id that was cancelled before it was used; empty if none was
+	reused   bool            // the last request has the id of a running call, which stays owed
+	farewell string          // id of the shutdown asked for; empty if none was
+	hurried  bool            // the last request was cancelled, or is shutdown
+	timely   bool            // the answer has to come within the time of a hook
+	mark     int             // the newest frame before what the host has sent last
+	written  int             // how many bytes that has
+	stream   string          // id of the stream asked for last
+	pace     schedule.Pace
+	sources  sources
+	ended    *subject.Ended
+	sent     sent
 }
 
 // NewWorld makes the state of one scenario, which has a name and proves some rules. Nothing is started yet.
