@@ -126,12 +126,8 @@ func chooseAdapter(name string, before, argv []string) (*hostreferee.Adapter, er
 		commands = append(commands, adapter.Talk.Command)
 	}
 	for _, argv := range commands {
-		program, err := exec.LookPath(argv[0])
-		if err == nil {
-			argv[0], err = filepath.Abs(program)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("command %q: %w", argv[0], cause(err))
+		if err := findProgram(argv); err != nil {
+			return nil, err
 		}
 	}
 	return adapter, nil

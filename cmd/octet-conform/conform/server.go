@@ -176,11 +176,22 @@ func oupAdapter(name string) (*oupreferee.Adapter, error) {
 	return adapter, err
 }
 
-// findProgram makes the program of a command absolute.
+// findProgram makes the program of a command absolute. One that PATH does not have may lie beside this one, as it does
+// in what is built or unpacked here; the report names the place.
 func findProgram(argv []string) error {
 	program, err := exec.LookPath(argv[0])
+	if errors.Is(err, exec.ErrNotFound) {
+		if self, failed := os.Executable(); failed == nil {
+			if beside, failed := exec.LookPath(filepath.Join(filepath.Dir(self), argv[0])); failed == nil {
+				program, err = beside, nil
+			}
+		}
+	}
 	if err == nil {
 		argv[0], err = filepath.Abs(program)
+	}
+	if errors.Is(err, exec.ErrNotFound) {
+		return fmt.Errorf("command %q: it is neither on PATH nor beside octet-conform; add its directory to PATH, or write an adapter that names its path", argv[0])
 	}
 	if err != nil {
 		return fmt.Errorf("command %q: %w", argv[0], cause(err))
