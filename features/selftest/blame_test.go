@@ -34,12 +34,12 @@ func TestScenarios_blameTheRuleOfTheStep(t *testing.T) {
 				t.Fatalf("there is no peer %q on API %s", test.fault, test.api)
 			}
 			fault := faultypeer.Faults()[at]
-			setup, err := selftest.Setup(fault, selftest.Options{Patience: steps.DefaultPatience.Scale(0.3)}, t.TempDir())
+			setup, err := selftest.Setup(fault, selftest.Options{Patience: steps.DefaultPatience}, t.TempDir())
 			if err != nil {
 				t.Fatal(err)
 			}
 			matches := referee.Matches(test.ran)
-			scenarios, err := referee.Run(t.Context(), referee.Options{Setup: setup, Jobs: 4, Seed: 1, Select: func(s features.Scenario) bool { return matches(s) }})
+			scenarios, err := referee.Run(t.Context(), referee.Options{Setup: setup, Jobs: 2, Seed: 1, Select: func(s features.Scenario) bool { return matches(s) }})
 			if err != nil {
 				t.Fatal(err)
 			}
