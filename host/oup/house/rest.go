@@ -27,7 +27,7 @@ func most(descriptors int) int {
 
 // sweep lets sessions rest that nobody uses.
 func (h *House) sweep() {
-	clock := time.NewTicker(min(h.o.Idle, h.o.Spare))
+	clock := time.NewTicker(min(h.o.Idle, h.o.Spare) / 4) // so that nobody waits much longer
 	defer clock.Stop()
 	for {
 		select {
