@@ -104,7 +104,7 @@ const (
 
 // Read reads a transcript. The error names file and line.
 func Read(path string) (Header, []wire.Frame, error) {
-	file, err := infile.Open(path, "a transcript that can be read", maxBytes)
+	file, err := infile.Open(path, "a transcript", maxBytes)
 	if errors.Is(err, infile.ErrTooLarge) {
 		err = fmt.Errorf("%w; %s", err, cutIt(path))
 	}
