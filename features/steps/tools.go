@@ -231,6 +231,10 @@ func (w *World) answeredBefore() error {
 		return err
 	}
 	end := w.answer
+	if code, refused := end.ErrorCode(); refused && slices.Contains(noRoom, w.setup.Dialect.ErrorName(code)) {
+		// Whether there is room is what the scenario is about, and no matter of the order.
+		return failAt(end, "request %s was refused for want of room: %s", last, w.describe(end))
+	}
 	for _, id := range w.running {
 		m, found := w.conv.Poll(answers(id))
 		if !found {
