@@ -8,11 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/octet-dev/octet/generated/oupwire"
 	"github.com/octet-dev/octet/generated/wirejson"
-	"github.com/octet-dev/octet/host/oup/event"
 	"github.com/octet-dev/octet/host/oup/house"
-	"github.com/octet-dev/octet/host/oup/ledger"
 	"github.com/octet-dev/octet/host/oup/live"
 	"github.com/octet-dev/octet/host/oup/pending"
 	"github.com/octet-dev/octet/host/oup/storage"
@@ -33,20 +30,7 @@ func TestOpen_settlesLaterWhatTheDiskDoesNotTake(t *testing.T) {
 		"when it is asked for": func(_ func(), r *rig) { r.session(chat) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newPlace(t)
-			r := p.open(nil)
-			s := r.session(chat)
-			if _, err := s.Start(t.Context(), live.Turn{ID: turn(1), Text: "one"}); err != nil { // nobody lets it go
-				t.Fatal(err)
-			}
-			s.Rest(time.Now().Add(time.Hour))
-			asked := event.Of(chat, oupwire.MethodApprovalRequested, oupwire.ApprovalRequestedEvent{
-				SessionID: chat, ApprovalID: turn(5), TurnID: turn(1), ToolName: "shell", Title: "t", Body: "b",
-			}, ledger.Subject{Kind: event.Approval, ID: turn(5)}, ledger.Begins)
-			if _, err := r.ledger.Append(t.Context(), asked); err != nil {
-				t.Fatal(err)
-			}
-			copied := copyPlace(t, p)
+			copied, _ := diedAsking(t)
 			copied.disk(fullLedger)
 			var planned []time.Duration
 			var retry func()

@@ -252,6 +252,25 @@ func check(t *testing.T, r *rig, acks []ack) (orphans int) {
 	return orphans
 }
 
+// diedAsking is what a process leaves behind that ended in a turn which waited for an approval.
+func diedAsking(t *testing.T) (*place, *live.Session) {
+	t.Helper()
+	p := newPlace(t)
+	r := p.open(nil)
+	s := r.session(chat)
+	if _, err := s.Start(t.Context(), live.Turn{ID: turn(1), Text: "one"}); err != nil { // nobody lets it go
+		t.Fatal(err)
+	}
+	s.Rest(time.Now().Add(time.Hour))
+	asked := event.Of(chat, oupwire.MethodApprovalRequested, oupwire.ApprovalRequestedEvent{
+		SessionID: chat, ApprovalID: turn(5), TurnID: turn(1), ToolName: "shell", Title: "t", Body: "b",
+	}, ledger.Subject{Kind: event.Approval, ID: turn(5)}, ledger.Begins)
+	if _, err := r.ledger.Append(t.Context(), asked); err != nil {
+		t.Fatal(err)
+	}
+	return copyPlace(t, p), s
+}
+
 // TestRestart_tellsWhatTheTranscriptKnows: the end of the run was stored, and the process ended before it was told.
 func TestRestart_tellsWhatTheTranscriptKnows(t *testing.T) {
 	for _, c := range []struct {
@@ -263,20 +282,7 @@ func TestRestart_tellsWhatTheTranscriptKnows(t *testing.T) {
 		{&session.Settlement{Run: turn(1), Outcome: session.Errored, Code: "provider_failed", Text: "no"}, "terminal errored runtime_error"},
 		{nil, "terminal errored orphaned_by_restart"},
 	} {
-		p := newPlace(t)
-		r := p.open(nil)
-		s := r.session(chat)
-		if _, err := s.Start(t.Context(), live.Turn{ID: turn(1), Text: "one"}); err != nil { // nobody lets it go
-			t.Fatal(err)
-		}
-		s.Rest(time.Now().Add(time.Hour))
-		asked := event.Of(chat, oupwire.MethodApprovalRequested, oupwire.ApprovalRequestedEvent{
-			SessionID: chat, ApprovalID: turn(5), TurnID: turn(1), ToolName: "shell", Title: "t", Body: "b",
-		}, ledger.Subject{Kind: event.Approval, ID: turn(5)}, ledger.Begins)
-		if _, err := r.ledger.Append(t.Context(), asked); err != nil {
-			t.Fatal(err)
-		}
-		copied := copyPlace(t, p)
+		copied, s := diedAsking(t)
 		if c.settled != nil {
 			settle(t, copied, s.ID(), *c.settled)
 		}
