@@ -54,14 +54,12 @@ ONE_EACH := sdk-go/examples/word-count sdk-py/examples/word-count-canonical sdk-
 # A step of make test: what it needs has been built by then.
 STEP = $(MAKE) --no-print-directory --output-sync=target BUILT=yes
 test: ## Run every check there is; the campaigns (selftest, chaos, fuzz, soak, ...) in their short form.
-	@# What downloads and what waits for processes shares the time with what computes. Nothing else runs while the
-	@# generated files are made anew.
+	@# What downloads and what waits for processes shares the time with what computes.
 	@$(MAKE) --no-print-directory --jobs=4 --output-sync=target setup build
-	@$(MAKE) --no-print-directory check-generated
-	@$(STEP) --jobs=3 check lint-go lint-py lint-ts
+	@$(STEP) --jobs=3 check-generated check lint-go lint-py lint-ts
 	@$(STEP) test-go
-	@$(STEP) --jobs=3 test-py test-ts test-scripts
-	@$(STEP) vectors test-bench
+	@$(STEP) --jobs=3 test-py test-ts test-scripts vectors
+	@$(STEP) test-bench
 	@# make selftest judges every peer and every example.
 	@$(STEP) selftest EXAMPLES="$(ONE_EACH)" SAMPLE=24 SAMPLE_EXTENSIONS=4
 
