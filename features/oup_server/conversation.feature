@@ -140,9 +140,29 @@ Feature: What is done with a conversation
       | OUP-APPEND-003 | session/append_message | {"session_id":"«session»","role":"assistant","content":"An answer to nothing.","source":"test"}                    | error invalid_params                  |
       | OUP-APPEND-003 | session/append_message | {"session_id":"«session»","role":"user","content":"  ","source":"test"}                                            | error invalid_params                  |
       | OUP-APPEND-003 | session/append_message | {"session_id":"«session»","role":"user","content":"a","source":"«repeat 201 x»"}                                   | error invalid_params                  |
+      | OUP-APPEND-003 | session/append_message | {"session_id":"local:refused-«unique»","role":"assistant","content":"An answer to nothing.","source":"test"}       | error invalid_params                  |
+      | OUP-APPEND-003 | session/status/read    | {"session_id":"local:refused-«unique»"}                                                                            | error unknown_session                 |
       | OUP-APPEND-001 | session/append_message | {"session_id":"local:appended-«unique»","role":"user","content":"Hello.","source":"test","client_message_id":"m1"}          | result {"session_id":"local:appended-«unique»"} |
       | OUP-APPEND-002 | session/append_message | {"session_id":"local:appended-«unique»","role":"user","content":"Hello.","source":"test","client_message_id":"m1"}          | result {"session_id":"local:appended-«unique»"} |
       | OUP-APPEND-002 | session/messages_page  | {"session_id":"local:appended-«unique»"}                                                                                    | result {"messages":[{"role":"user","content":"Hello."}]} |
+
+  @OUP-APPEND-006
+  Scenario: What is asked behind a message finds it
+    Given a connection
+    Then these frames in one write are all answered:
+      """
+      {"jsonrpc":"2.0","id":"«id»","method":"session/append_message","params":{"session_id":"local:first-«unique»","role":"user","content":"Hello.","source":"test"}}
+      {"jsonrpc":"2.0","id":"«id»","method":"session/messages_page","params":{"session_id":"local:first-«unique»"}}
+      """
+    And the answer is {"messages":[{"role":"user","content":"Hello."}]}
+    And these frames in one write are all answered:
+      """
+      {"jsonrpc":"2.0","id":"«id»","method":"session/append_message","params":{"session_id":"local:first-«unique»","role":"user","content":"Again.","source":"test"}}
+      {"jsonrpc":"2.0","id":"«id»","method":"session/delete","params":{"session_id":"local:first-«unique»"}}
+      """
+    And each of these calls ends so:
+      | rule           | call                | params                                | ends                  |
+      | OUP-APPEND-006 | session/status/read | {"session_id":"local:first-«unique»"} | error unknown_session |
 
   @OUP-APPEND-004
   Scenario: What was added is told, but for what the system says

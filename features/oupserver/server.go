@@ -524,6 +524,18 @@ func (s *Server) notified(c *conn, m *message) {
 
 // carryOut answers a request.
 func (c *conn) carryOut(m *message) {
+	if m.method == oupwire.MethodSessionAppendMessage && c.s.does("appends behind what follows") {
+		time.AfterFunc(thought, func() {
+			c.s.mu.Lock()
+			defer c.s.mu.Unlock()
+			c.perform(m)
+		})
+		return
+	}
+	c.perform(m)
+}
+
+func (c *conn) perform(m *message) {
 	result, f, then := c.s.call(c, m)
 	if f != nil {
 		c.refuse(m.id, f, m.method)

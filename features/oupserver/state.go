@@ -315,6 +315,9 @@ func (s *Server) appendMessage(c *conn, p object) (object, *failure, []func()) {
 		bad = "no user stands before"
 	}
 	if bad != "" && !s.does("appends everything") {
+		if ses == nil && s.does("makes sessions for what it refuses") {
+			s.make(key)
+		}
 		return nil, fail(oupwire.ErrInvalidParams, bad, nil), nil
 	}
 	if ses == nil {

@@ -4860,7 +4860,7 @@ const (
 	OUPAppend002 = "OUP-APPEND-002"
 	// OUPAppend003: A blank text, one over max_append_content_characters, a source over
 	// max_append_source_characters and an assistant without a user before it are refused with
-	// invalid_params.
+	// invalid_params, and make no session.
 	OUPAppend003 = "OUP-APPEND-003"
 	// OUPAppend004: An added message of a user or the assistant is told as an envelope; one of the system
 	// is not.
@@ -4868,6 +4868,10 @@ const (
 	// OUPAppend005: A page of session/history/list holds history_page_default sessions where none is asked
 	// for, and max_history_page at most.
 	OUPAppend005 = "OUP-APPEND-005"
+	// OUPAppend006: What the client asks behind session/append_message finds the message. While a turn or a
+	// compaction runs, the message goes in behind that, and the requests that follow do not wait for it,
+	// but for turn/start once the turn has ended.
+	OUPAppend006 = "OUP-APPEND-006"
 	// OUPThread001: thread/graph/get echoes at as its cursor, else gives the head, and shows the present
 	// grouping in both cases.
 	OUPThread001 = "OUP-THREAD-001"
@@ -26396,7 +26400,7 @@ var All = []Rule{
 		Level:    Must,
 		Role:     "server",
 		Versions: []string{"v1alpha1"},
-		Text:     "A blank text, one over max_append_content_characters, a source over max_append_source_characters and an assistant without a user before it are refused with invalid_params.",
+		Text:     "A blank text, one over max_append_content_characters, a source over max_append_source_characters and an assistant without a user before it are refused with invalid_params, and make no session.",
 		Source:   "core 12",
 	},
 	{
@@ -26420,6 +26424,16 @@ var All = []Rule{
 		Source:   "core 12",
 		NoPeer:   "takes more sessions than a run makes",
 		ProvenBy: "host/oup/methods",
+	},
+	{
+		ID:       OUPAppend006,
+		Wire:     "oup",
+		Area:     "APPEND",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "What the client asks behind session/append_message finds the message. While a turn or a compaction runs, the message goes in behind that, and the requests that follow do not wait for it, but for turn/start once the turn has ended.",
+		Source:   "chosen here",
 	},
 	{
 		ID:       OUPThread001,

@@ -352,18 +352,39 @@ func (c *Conversation) Rewind(ctx context.Context, to session.EntryID) error {
 // from the branch as it is then; an error of it is returned, and nothing is appended.
 func (c *Conversation) Add(ctx context.Context, make func(branch []session.Stored) ([]session.Entry, error)) (ids []session.EntryID, err error) {
 	err = c.between(ctx, func() error {
-		branch, err := c.session.Branch(ctx)
-		if err != nil {
-			return err
-		}
-		entries, err := make(branch)
-		if err != nil || len(entries) == 0 {
-			return err
-		}
-		ids, err = c.session.Append(ctx, entries...)
+		ids, err = c.add(ctx, make)
 		return err
 	})
 	return ids, err
+}
+
+// AddNow is Add for who does not wait: ErrBusy where something runs.
+func (c *Conversation) AddNow(ctx context.Context, make func(branch []session.Stored) ([]session.Entry, error)) ([]session.EntryID, error) {
+	ctx, done, err := c.admit(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	select {
+	case c.turn <- struct{}{}:
+	default:
+		return nil, ErrBusy
+	}
+	defer func() { <-c.turn }()
+	return c.add(ctx, make)
+}
+
+// add is Add for who holds the turn.
+func (c *Conversation) add(ctx context.Context, make func(branch []session.Stored) ([]session.Entry, error)) ([]session.EntryID, error) {
+	branch, err := c.session.Branch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := make(branch)
+	if err != nil || len(entries) == 0 {
+		return nil, err
+	}
+	return c.session.Append(ctx, entries...)
 }
 
 // between does something while nothing runs.

@@ -12,6 +12,7 @@ import (
 	"github.com/octet-dev/octet/generated/oupwire"
 	"github.com/octet-dev/octet/generated/wirejson"
 	"github.com/octet-dev/octet/host/conversation"
+	"github.com/octet-dev/octet/host/engine"
 	"github.com/octet-dev/octet/host/oup/event"
 	"github.com/octet-dev/octet/host/oup/ledger"
 	"github.com/octet-dev/octet/host/oup/story"
@@ -86,12 +87,40 @@ type AddError struct{ Reason string }
 // Error says why.
 func (e *AddError) Error() string { return "the message cannot be added: " + e.Reason }
 
-// AddMessage adds a message behind what was said, and behind a turn that runs. Errors are *AddError,
-// *UnavailableError, or of store or ledger.
+// AddMessage adds a message behind what was said, and behind what runs: a turn, from its acceptance on, or a
+// compaction. Errors are *AddError, *UnavailableError, ErrRetired, or of store or ledger.
 //
 // Rules: OUP-APPEND-001 to OUP-APPEND-004.
 func (s *Session) AddMessage(ctx context.Context, a Added) (AddedTo, error) {
-	if err := a.check(); err != nil {
+	return s.add(ctx, a, func(with *engine.Conversation, make placing) ([]session.EntryID, error) {
+		for t := s.current(); t != nil; t = s.current() {
+			select {
+			case <-t.done:
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			}
+		}
+		return with.Add(context.WithoutCancel(ctx), make)
+	})
+}
+
+// AddNow is AddMessage for who does not wait: engine.ErrBusy where something runs.
+//
+// Rule: OUP-APPEND-006.
+func (s *Session) AddNow(ctx context.Context, a Added) (AddedTo, error) {
+	return s.add(ctx, a, func(with *engine.Conversation, make placing) ([]session.EntryID, error) {
+		if s.current() != nil {
+			return nil, engine.ErrBusy
+		}
+		return with.AddNow(context.WithoutCancel(ctx), make)
+	})
+}
+
+// placing makes what is appended to a branch.
+type placing = func(branch []session.Stored) ([]session.Entry, error)
+
+func (s *Session) add(ctx context.Context, a Added, store func(*engine.Conversation, placing) ([]session.EntryID, error)) (to AddedTo, err error) {
+	if err := a.Check(); err != nil {
 		return AddedTo{}, err
 	}
 	with, release, err := s.open(ctx)
@@ -99,8 +128,7 @@ func (s *Session) AddMessage(ctx context.Context, a Added) (AddedTo, error) {
 		return AddedTo{}, err
 	}
 	defer release()
-	var to AddedTo
-	ids, err := with.Add(context.WithoutCancel(ctx), func(branch []session.Stored) (entries []session.Entry, err error) {
+	ids, err := store(with, func(branch []session.Stored) (entries []session.Entry, err error) {
 		var entry session.Entry
 		if entry, to, err = a.place(branch, func() string { return event.NewID(s.o.Now()) }); err != nil || to.Again {
 			return nil, err
@@ -113,7 +141,10 @@ func (s *Session) AddMessage(ctx context.Context, a Added) (AddedTo, error) {
 	return to, s.tellAdded(ctx, a, to, string(ids[0]))
 }
 
-func (a Added) check() error {
+// Check finds what is wrong with the message in every session: an *AddError.
+//
+// Rule: OUP-APPEND-003.
+func (a Added) Check() error {
 	switch {
 	case strings.TrimSpace(a.Text) == "":
 		return &AddError{"the content is blank"}

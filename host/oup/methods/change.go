@@ -11,6 +11,7 @@ import (
 	"github.com/octet-dev/octet/generated/oupwire"
 	"github.com/octet-dev/octet/generated/wirejson"
 	"github.com/octet-dev/octet/host/agent"
+	"github.com/octet-dev/octet/host/engine"
 	"github.com/octet-dev/octet/host/model"
 	"github.com/octet-dev/octet/host/oup/house"
 	"github.com/octet-dev/octet/host/oup/key"
@@ -28,7 +29,7 @@ func (r *Rows) changing() map[string]rpc.Handler {
 		oupwire.MethodSessionCompact:        rpc.Handle(oupwire.DecodeSessionCompactParams, later(r.compact)),
 		oupwire.MethodSessionCompactModeSet: rpc.Handle(oupwire.DecodeSessionCompactModeParams, r.compaction),
 		oupwire.MethodSessionBtw:            rpc.Handle(oupwire.DecodeSessionBtwParams, later(r.aside)),
-		oupwire.MethodSessionAppendMessage:  rpc.Handle(oupwire.DecodeSessionAppendMessageParams, inTurn(&r.order, r.add)),
+		oupwire.MethodSessionAppendMessage:  rpc.Handle(oupwire.DecodeSessionAppendMessageParams, r.add),
 	}
 }
 
@@ -224,25 +225,49 @@ func (r *Rows) aside(ctx context.Context, call *rpc.Call, p oupwire.SessionBtwPa
 	return result, nil
 }
 
-// add adds a message without starting a turn.
+// add adds a message without starting a turn: in front of what the client asks next, or, where a turn or a compaction
+// runs, behind that and beside the requests that follow, which may be waited for in it. A session is made with its first
+// message, or not at all.
 //
-// Rules: OUP-APPEND-001 to OUP-APPEND-004.
-func (r *Rows) add(ctx context.Context, call *rpc.Call, p oupwire.SessionAppendMessageParams) (oupwire.SessionAppendMessageResult, error) {
-	var none oupwire.SessionAppendMessageResult
+// Rules: OUP-APPEND-001 to OUP-APPEND-004, OUP-APPEND-006.
+func (r *Rows) add(ctx context.Context, call *rpc.Call, p oupwire.SessionAppendMessageParams) (wirejson.Encoder, error) {
 	message := live.Added{
 		Role: p.Role, Text: p.Content, Source: p.Source, Media: p.Media.Or(nil), ClientMessageID: p.ClientMessageID.Or(""), Thread: p.ThreadID.Or(""),
 	}
-	s, _, err := r.House.Make(ctx, call.Scope.Session, house.New{Profile: call.Scope.Profile})
+	var to live.AddedTo
+	now := func(s *live.Session) (err error) {
+		to, err = s.AddNow(ctx, message)
+		return err
+	}
+	err := message.Check()
 	if err != nil {
-		return none, r.fail(call, err)
+		return nil, r.fail(call, err)
 	}
-	to, err := s.AddMessage(ctx, message)
-	var refused *live.AddError
+	s, made, err := r.House.Make(ctx, call.Scope.Session, house.New{Profile: call.Scope.Profile, First: now})
 	switch {
-	case errors.As(err, &refused):
-		return none, invalid(call, "%v", refused)
 	case err != nil:
-		return none, r.fail(call, err)
+		return nil, r.fail(call, err)
+	case !made && r.order.waits(s.Key()):
+		err = engine.ErrBusy // behind the messages that came in front of it
+	case !made:
+		err = now(s)
 	}
-	return oupwire.SessionAppendMessageResult{SessionID: s.Key(), Seq: to.Row, ThreadID: to.Thread}, nil
+	if errors.Is(err, engine.ErrBusy) {
+		call.Later(r.order.behind(ctx, s.Key(), func(ctx context.Context) (wirejson.Encoder, error) {
+			to, err := s.AddMessage(ctx, message)
+			if err != nil {
+				return nil, r.fail(call, err)
+			}
+			return addedTo(s, to), nil
+		}))
+		return nil, nil
+	}
+	if err != nil {
+		return nil, r.fail(call, err)
+	}
+	return addedTo(s, to), nil
+}
+
+func addedTo(s *live.Session, to live.AddedTo) oupwire.SessionAppendMessageResult {
+	return oupwire.SessionAppendMessageResult{SessionID: s.Key(), Seq: to.Row, ThreadID: to.Thread}
 }

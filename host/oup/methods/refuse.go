@@ -138,12 +138,13 @@ func turn(call *rpc.Call, err error) *rpc.Error {
 	var running *live.InProgressError
 	var used *live.UsedError
 	var file *live.FileError
+	var added *live.AddError
 	switch {
 	case errors.As(err, &running):
 		return detailed(call, oupwire.ErrInvalidRequest, err, oupwire.TurnInProgressErrorData{TurnID: wirejson.Some(running.Turn)})
 	case errors.As(err, &used):
 		return refuse(call, "turn_id_in_use", err.Error())
-	case errors.As(err, &file), errors.Is(err, live.ErrNoInput):
+	case errors.As(err, &file), errors.As(err, &added), errors.Is(err, live.ErrNoInput):
 		return rpc.Fail(oupwire.ErrInvalidParams, call.Method+": "+err.Error())
 	}
 	return nil

@@ -241,63 +241,6 @@ func TestFork(t *testing.T) {
 	c.wantTexts(sessionA+"#topic", "user line 0", "assistant heard line 0", "user line 1", "assistant heard line 1")
 }
 
-// TestAppendMessage covers OUP-APPEND-001 to OUP-APPEND-004, in the order of one write.
-func TestAppendMessage(t *testing.T) {
-	w := newWorld(t)
-	c := w.stdio().hello()
-	add := func(role, text string, more params) params {
-		p := params{"session_id": sessionA, "role": role, "content": text, "source": "test"}
-		for name, value := range more {
-			p[name] = value
-		}
-		return p
-	}
-	c.refused(oupwire.MethodSessionAppendMessage, add("assistant", "nobody asked", nil), -32602, "")
-	var first, again oupwire.SessionAppendMessageResult
-	c.do(oupwire.MethodSessionAppendMessage, add("user", "one", params{"client_message_id": "m1"}), &first)
-	c.do(oupwire.MethodSessionAppendMessage, add("user", "one", params{"client_message_id": "m1"}), &again)
-	if fmt.Sprint(first) != fmt.Sprint(again) {
-		t.Errorf("a second try gives %+v behind %+v", again, first)
-	}
-	var all []byte
-	var ids []string
-	for n := range 20 {
-		line, id := c.request(oupwire.MethodSessionAppendMessage, add("user", fmt.Sprint("n", n), nil))
-		all, ids = append(all, line...), append(ids, id)
-	}
-	line, start := c.request(oupwire.MethodTurnStart, params{"session_id": sessionA, "turn_id": turnID(1), "input": []any{params{"kind": "text", "text": "go"}}})
-	if err := c.write(append(all, line...)); err != nil {
-		t.Fatal(err)
-	}
-	for n, id := range ids {
-		var to oupwire.SessionAppendMessageResult
-		if f := c.answer(id); f.Error != nil || json.Unmarshal(f.Result, &to) != nil || to.Seq != int64(n+1) {
-			t.Errorf("message %d went to %s", n, f.text)
-		}
-	}
-	if f := c.answer(start); f.Error != nil {
-		t.Fatal(f.text)
-	}
-	c.open(sessionA)
-	for c.ask(oupwire.MethodTurnStateGet, params{"session_id": sessionA, "turn_id": turnID(1)}); !strings.Contains(strings.Join(c.texts(sessionA), "\n"), "heard go"); {
-	}
-	texts := c.texts(sessionA)
-	if len(texts) != 23 || texts[20] != "user n19" || texts[21] != "user go" {
-		t.Errorf("rows %q", texts)
-	}
-	for name, bad := range map[string]params{
-		"blank": add("user", " \n", nil), "long": add("user", strings.Repeat("x", 1000001), nil), "source": add("user", "x", params{"source": strings.Repeat("s", 201)}),
-		"thread": add("user", "x", params{"thread_id": "t"}),
-	} {
-		if f := c.ask(oupwire.MethodSessionAppendMessage, bad); f.Error == nil || f.Error.Code != -32602 {
-			t.Errorf("%s: %.200s", name, f.text)
-		}
-	}
-	if got := c.texts(sessionA); len(got) != 23 {
-		t.Errorf("%d rows behind refusals", len(got))
-	}
-}
-
 // TestListing covers OUP-SESSION-001 to OUP-SESSION-005, OUP-APPEND-005 and the titles of OUP-SESSION-014.
 func TestListing(t *testing.T) {
 	w := newWorld(t)

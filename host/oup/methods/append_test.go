@@ -1,0 +1,214 @@
+package methods_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/octet-dev/octet/generated/oupwire"
+)
+
+// TestAppendMessage covers OUP-APPEND-001 to OUP-APPEND-004, in the order of one write.
+func TestAppendMessage(t *testing.T) {
+	w := newWorld(t)
+	c := w.stdio().hello()
+	add := func(role, text string, more params) params {
+		p := params{"session_id": sessionA, "role": role, "content": text, "source": "test"}
+		for name, value := range more {
+			p[name] = value
+		}
+		return p
+	}
+	for _, refused := range []params{add("assistant", "nobody asked", nil), add("user", "x", params{"source": strings.Repeat("s", 201)})} {
+		c.refused(oupwire.MethodSessionAppendMessage, refused, -32602, "")
+		c.refused(oupwire.MethodSessionStatusRead, params{"session_id": sessionA}, oupwire.ErrUnknownSession.Code, "unknown_session")
+	}
+	var first, again oupwire.SessionAppendMessageResult
+	c.do(oupwire.MethodSessionAppendMessage, add("user", "one", params{"client_message_id": "m1"}), &first)
+	c.do(oupwire.MethodSessionAppendMessage, add("user", "one", params{"client_message_id": "m1"}), &again)
+	if fmt.Sprint(first) != fmt.Sprint(again) {
+		t.Errorf("a second try gives %+v behind %+v", again, first)
+	}
+	var all []byte
+	var ids []string
+	for n := range 20 {
+		line, id := c.request(oupwire.MethodSessionAppendMessage, add("user", fmt.Sprint("n", n), nil))
+		all, ids = append(all, line...), append(ids, id)
+	}
+	line, start := c.request(oupwire.MethodTurnStart, params{"session_id": sessionA, "turn_id": turnID(1), "input": []any{params{"kind": "text", "text": "go"}}})
+	if err := c.write(append(all, line...)); err != nil {
+		t.Fatal(err)
+	}
+	for n, id := range ids {
+		var to oupwire.SessionAppendMessageResult
+		if f := c.answer(id); f.Error != nil || json.Unmarshal(f.Result, &to) != nil || to.Seq != int64(n+1) {
+			t.Errorf("message %d went to %s", n, f.text)
+		}
+	}
+	if f := c.answer(start); f.Error != nil {
+		t.Fatal(f.text)
+	}
+	c.open(sessionA)
+	for c.ask(oupwire.MethodTurnStateGet, params{"session_id": sessionA, "turn_id": turnID(1)}); !strings.Contains(strings.Join(c.texts(sessionA), "\n"), "heard go"); {
+	}
+	texts := c.texts(sessionA)
+	if len(texts) != 23 || texts[20] != "user n19" || texts[21] != "user go" {
+		t.Errorf("rows %q", texts)
+	}
+	for name, bad := range map[string]params{
+		"blank": add("user", " \n", nil), "long": add("user", strings.Repeat("x", 1000001), nil), "source": add("user", "x", params{"source": strings.Repeat("s", 201)}),
+		"thread": add("user", "x", params{"thread_id": "t"}),
+	} {
+		if f := c.ask(oupwire.MethodSessionAppendMessage, bad); f.Error == nil || f.Error.Code != -32602 {
+			t.Errorf("%s: %.200s", name, f.text)
+		}
+	}
+	if got := c.texts(sessionA); len(got) != 23 {
+		t.Errorf("%d rows behind refusals", len(got))
+	}
+}
+
+// added are the params of a message of the user.
+func added(session, text string) params {
+	return params{"session_id": session, "role": "user", "content": text, "source": "test"}
+}
+
+// together sends requests, each a method and its params, in one write, and returns their answers.
+func (c *client) together(requests ...any) (answers []*frame) {
+	c.Helper()
+	for _, id := range c.burst(requests...) {
+		answers = append(answers, c.answer(id))
+	}
+	return answers
+}
+
+// burst sends requests, each a method and its params, in one write.
+func (c *client) burst(requests ...any) (ids []string) {
+	c.Helper()
+	var all []byte
+	for pair := range slices.Chunk(requests, 2) {
+		line, id := c.request(pair[0].(string), pair[1])
+		all, ids = append(all, line...), append(ids, id)
+	}
+	if err := c.write(all); err != nil {
+		c.Fatal(err)
+	}
+	return ids
+}
+
+// TestAppendMessage_inFrontOfWhatFollows: OUP-APPEND-006. What is asked in the same write finds the message, and the
+// session that it made.
+func TestAppendMessage_inFrontOfWhatFollows(t *testing.T) {
+	of := params{"session_id": sessionA}
+	turn := params{"session_id": sessionA, "turn_id": turnID(9), "input": []any{params{"kind": "text", "text": "go"}}}
+	for method, p := range map[string]params{
+		oupwire.MethodSessionHydrate:      {"session_id": sessionA, "include": []string{"messages"}},
+		oupwire.MethodSessionMessagesPage: of,
+		oupwire.MethodSessionTitleSet:     {"session_id": sessionA, "title": "named"},
+		oupwire.MethodSessionStatusRead:   of,
+		oupwire.MethodSessionSnapshot:     of,
+		oupwire.MethodSessionFork:         {"session_id": sessionA, "new_chat_id": "child"},
+		oupwire.MethodSessionRollback:     {"session_id": sessionA, "num_turns": 1},
+		oupwire.MethodSessionBtw:          {"session_id": sessionA, "question": "what now"},
+		oupwire.MethodSessionCompact:      of,
+		oupwire.MethodTurnStart:           turn,
+		oupwire.MethodSessionDelete:       of,
+	} {
+		for name, connect := range both {
+			t.Run(method+"/"+name, func(t *testing.T) {
+				w := newWorld(t)
+				c := connect(w).hello()
+				answers := c.together(oupwire.MethodSessionAppendMessage, added(sessionA, "said first"), method, p)
+				for _, f := range answers {
+					if f.Error != nil {
+						t.Fatal(f.text)
+					}
+				}
+				want := map[string]string{
+					oupwire.MethodSessionHydrate: "said first", oupwire.MethodSessionMessagesPage: "said first",
+					oupwire.MethodSessionFork: `"copied_messages":1`, oupwire.MethodSessionRollback: `"dropped_turns":1`,
+				}[method]
+				if !strings.Contains(answers[1].text, want) {
+					t.Errorf("behind the message comes %s", answers[1].text)
+				}
+				if method == oupwire.MethodSessionDelete {
+					c.refused(oupwire.MethodSessionStatusRead, of, oupwire.ErrUnknownSession.Code, "unknown_session")
+				}
+			})
+		}
+	}
+}
+
+// TestAppendMessage_behindATurn: a message goes behind the turn that was accepted in front of it, and keeps nothing
+// waiting that ends the turn; so does the deletion that ends both.
+func TestAppendMessage_behindATurn(t *testing.T) {
+	start := params{"session_id": sessionA, "turn_id": turnID(1), "input": []any{params{"kind": "text", "text": `call shell {"command":"echo made > made.txt"}`}}}
+	for name, connect := range both {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			c := connect(w).hello().open(sessionA)
+			ids := c.burst(oupwire.MethodTurnStart, start, oupwire.MethodSessionAppendMessage, added(sessionA, "one"), oupwire.MethodSessionAppendMessage, added(sessionA, "two"))
+			approval := c.notice(oupwire.MethodApprovalRequested)
+			var asked struct {
+				ID string `json:"approval_id"`
+			}
+			if err := json.Unmarshal(approval.Params, &asked); err != nil {
+				t.Fatal(err)
+			}
+			if got := c.texts(sessionA); len(got) > 2 {
+				t.Errorf("while the turn waits there is %q", got)
+			}
+			c.do(oupwire.MethodApprovalRespond, params{"session_id": sessionA, "approval_id": asked.ID, "decision": "approve"}, nil)
+			for _, id := range ids {
+				if f := c.answer(id); f.Error != nil {
+					t.Fatal(f.text)
+				}
+			}
+			if got := c.texts(sessionA); !slices.Equal(got[len(got)-3:], []string{"assistant done", "user one", "user two"}) {
+				t.Errorf("behind the turn there is %q", got)
+			}
+			ids = c.burst(oupwire.MethodTurnStart, params{"session_id": sessionA, "turn_id": turnID(2), "input": []any{params{"kind": "text", "text": "wait"}}},
+				oupwire.MethodSessionAppendMessage, added(sessionA, "three"), oupwire.MethodSessionDelete, params{"session_id": sessionA})
+			if f := c.answer(ids[1]); f.kind() != "unknown_session" {
+				t.Errorf("a message to what is deleted: %s", f.text)
+			}
+			if f := c.answer(ids[2]); f.Error != nil {
+				t.Error(f.text)
+			}
+			c.refused(oupwire.MethodSessionStatusRead, params{"session_id": sessionA}, oupwire.ErrUnknownSession.Code, "unknown_session")
+		})
+	}
+}
+
+// TestAppendMessage_moreThanCanWait: those for which there is no place are refused, the others go in in their order, and
+// the next ones too.
+func TestAppendMessage_moreThanCanWait(t *testing.T) {
+	w := newWorld(t)
+	c := w.stdio().hello().open(sessionA)
+	c.start(sessionA, 1, "wait")
+	<-w.reached
+	var requests []any
+	for n := range 70 {
+		requests = append(requests, oupwire.MethodSessionAppendMessage, added(sessionA, fmt.Sprint(n)))
+	}
+	ids := c.burst(requests...)
+	for _, id := range ids[64:] {
+		if f := c.answer(id); f.Error == nil || f.Error.Code != oupwire.ErrRuntimeNotReady.Code {
+			t.Fatalf("without a place: %s", f.text)
+		}
+	}
+	close(w.gate)
+	want := []string{"user wait", "assistant heard wait"}
+	for n, id := range ids[:64] {
+		if f := c.answer(id); f.Error != nil {
+			t.Fatal(f.text)
+		}
+		want = append(want, fmt.Sprint("user ", n))
+	}
+	c.together(oupwire.MethodSessionAppendMessage, added(sessionA, "last"))
+	if got := c.texts(sessionA); !slices.Equal(got, append(want, "user last")) {
+		t.Errorf("there is %q", got)
+	}
+}
