@@ -79,7 +79,9 @@ func (s *serve) streams(ctx context.Context, c *console, o assembly.Options) (in
 	case <-ctx.Done(): // what runs ends at once, also where nobody reads the rest
 	}
 	closed := a.Close(transport.Restart, supervise.ProductCap)
-	return failed(errors.Join(unlessGone(err), unlessGone(<-served), closed))
+	err = errors.Join(err, <-served)
+	told{c}.ended(err)
+	return failed(errors.Join(unlessGone(err), closed))
 }
 
 // told is standard output as a server writes it: what cannot be written counts for the exit code, as with any command.
@@ -92,6 +94,13 @@ func (t told) Write(frame []byte) (int, error) {
 		t.console.out.lose(err)
 	}
 	return n, err
+}
+
+// ended keeps for the exit code that the client was given up for reading nothing.
+func (t told) ended(err error) {
+	if errors.Is(err, transport.ErrGivenUp) {
+		t.console.out.lose(syscall.EPIPE)
+	}
 }
 
 // Close closes standard output.

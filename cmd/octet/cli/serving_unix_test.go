@@ -4,8 +4,10 @@ package cli
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +17,7 @@ import (
 	"time"
 
 	"github.com/octet-dev/octet/generated/oupwire"
+	"github.com/octet-dev/octet/host/oup/transport"
 )
 
 const playServe = "OCTET_TEST_PLAY_SERVE"
@@ -125,5 +128,17 @@ func TestServe_saysThatNobodyHears(t *testing.T) {
 				t.Errorf("it ends with %d, want %d: %s", code, c.code, said.String())
 			}
 		})
+	}
+}
+
+// TestTold_ofAClientThatIsGivenUp: who reads nothing and is given up for it shows in the exit code as who has gone does.
+func TestTold_ofAClientThatIsGivenUp(t *testing.T) {
+	for want, err := range map[int]error{exitPipe: fmt.Errorf("served: %w", transport.ErrGivenUp), exitOK: transport.ErrStuck} {
+		var said bytes.Buffer
+		c := newConsole(&bytes.Buffer{}, &said)
+		told{c}.ended(err)
+		if code := c.outcome(failed(unlessGone(err))); code != want || said.Len() > 0 {
+			t.Errorf("%v ends with %d, want %d: %s", err, code, want, said.String())
+		}
 	}
 }
