@@ -120,7 +120,7 @@ func (s *Session) AddNow(ctx context.Context, a Added) (AddedTo, error) {
 type placing = func(branch []session.Stored) ([]session.Entry, error)
 
 func (s *Session) add(ctx context.Context, a Added, store func(*engine.Conversation, placing) ([]session.EntryID, error)) (to AddedTo, err error) {
-	if err := a.Check(); err != nil {
+	if err := a.check(); err != nil {
 		return AddedTo{}, err
 	}
 	with, release, err := s.open(ctx)
@@ -141,10 +141,7 @@ func (s *Session) add(ctx context.Context, a Added, store func(*engine.Conversat
 	return to, s.tellAdded(ctx, a, to, string(ids[0]))
 }
 
-// Check finds what is wrong with the message in every session: an *AddError.
-//
-// Rule: OUP-APPEND-003.
-func (a Added) Check() error {
+func (a Added) check() error {
 	switch {
 	case strings.TrimSpace(a.Text) == "":
 		return &AddError{"the content is blank"}

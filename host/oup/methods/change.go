@@ -234,40 +234,27 @@ func (r *Rows) add(ctx context.Context, call *rpc.Call, p oupwire.SessionAppendM
 	message := live.Added{
 		Role: p.Role, Text: p.Content, Source: p.Source, Media: p.Media.Or(nil), ClientMessageID: p.ClientMessageID.Or(""), Thread: p.ThreadID.Or(""),
 	}
+	answer := func(to live.AddedTo, err error) (wirejson.Encoder, error) {
+		if err != nil {
+			return nil, r.fail(call, err)
+		}
+		return oupwire.SessionAppendMessageResult{SessionID: call.Scope.Session.String(), Seq: to.Row, ThreadID: to.Thread}, nil
+	}
 	var to live.AddedTo
-	now := func(s *live.Session) (err error) {
+	s, made, err := r.House.Make(ctx, call.Scope.Session, house.New{Profile: call.Scope.Profile, First: func(s *live.Session) (err error) {
 		to, err = s.AddNow(ctx, message)
 		return err
+	}})
+	if err != nil || made {
+		return answer(to, err)
 	}
-	err := message.Check()
-	if err != nil {
-		return nil, r.fail(call, err)
+	if !r.order.waits(s.Key()) {
+		if to, err = s.AddNow(ctx, message); !errors.Is(err, engine.ErrBusy) {
+			return answer(to, err)
+		}
 	}
-	s, made, err := r.House.Make(ctx, call.Scope.Session, house.New{Profile: call.Scope.Profile, First: now})
-	switch {
-	case err != nil:
-		return nil, r.fail(call, err)
-	case !made && r.order.waits(s.Key()):
-		err = engine.ErrBusy // behind the messages that came in front of it
-	case !made:
-		err = now(s)
-	}
-	if errors.Is(err, engine.ErrBusy) {
-		call.Later(r.order.behind(ctx, s.Key(), func(ctx context.Context) (wirejson.Encoder, error) {
-			to, err := s.AddMessage(ctx, message)
-			if err != nil {
-				return nil, r.fail(call, err)
-			}
-			return addedTo(s, to), nil
-		}))
-		return nil, nil
-	}
-	if err != nil {
-		return nil, r.fail(call, err)
-	}
-	return addedTo(s, to), nil
-}
-
-func addedTo(s *live.Session, to live.AddedTo) oupwire.SessionAppendMessageResult {
-	return oupwire.SessionAppendMessageResult{SessionID: s.Key(), Seq: to.Row, ThreadID: to.Thread}
+	call.Later(r.order.behind(ctx, s.Key(), func(ctx context.Context) (wirejson.Encoder, error) {
+		return answer(s.AddMessage(ctx, message))
+	}))
+	return nil, nil
 }

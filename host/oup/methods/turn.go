@@ -33,7 +33,7 @@ func (r *Rows) start(ctx context.Context, call *rpc.Call, p oupwire.TurnStartPar
 	if err != nil {
 		return none, r.fail(call, err)
 	}
-	if session.Running() == "" { // what was asked for in front of it takes no time then
+	if session.Running() == "" { // what was asked for in front of it waits for a compaction then, or for nothing
 		if err := r.order.wait(ctx, session.Key()); err != nil {
 			return none, err
 		}
