@@ -525,16 +525,13 @@ func (s *Server) notified(c *conn, m *message) {
 // carryOut answers a request.
 func (c *conn) carryOut(m *message) {
 	if m.method == oupwire.MethodSessionAppendMessage && c.s.does("appends behind what follows") {
-		time.AfterFunc(thought, func() {
-			c.s.mu.Lock()
-			defer c.s.mu.Unlock()
-			c.perform(m)
-		})
+		c.soon(func() { c.perform(m) })
 		return
 	}
 	c.perform(m)
 }
 
+// perform answers a request at once.
 func (c *conn) perform(m *message) {
 	result, f, then := c.s.call(c, m)
 	if f != nil {
@@ -546,9 +543,7 @@ func (c *conn) perform(m *message) {
 		return
 	}
 	if result != nil && c.s.does("takes its time") {
-		time.AfterFunc(thought, func() {
-			c.s.mu.Lock()
-			defer c.s.mu.Unlock()
+		c.soon(func() {
 			c.answer(m, fit(result))
 			for _, do := range then {
 				do()
@@ -566,6 +561,15 @@ func (c *conn) perform(m *message) {
 
 // thought is how long a server takes that takes its time.
 const thought = 30 * time.Millisecond
+
+// soon does something behind what comes meanwhile.
+func (c *conn) soon(do func()) {
+	time.AfterFunc(thought, func() {
+		c.s.mu.Lock()
+		defer c.s.mu.Unlock()
+		do()
+	})
+}
 
 // frameRoom is what a frame needs beside its result.
 const frameRoom = 4096
