@@ -31,24 +31,20 @@ func TestAppendMessage(t *testing.T) {
 	if fmt.Sprint(first) != fmt.Sprint(again) {
 		t.Errorf("a second try gives %+v behind %+v", again, first)
 	}
-	var all []byte
-	var ids []string
+	var requests []any
 	for n := range 20 {
-		line, id := c.request(oupwire.MethodSessionAppendMessage, add("user", fmt.Sprint("n", n), nil))
-		all, ids = append(all, line...), append(ids, id)
+		requests = append(requests, oupwire.MethodSessionAppendMessage, add("user", fmt.Sprint("n", n), nil))
 	}
-	line, start := c.request(oupwire.MethodTurnStart, params{"session_id": sessionA, "turn_id": turnID(1), "input": []any{params{"kind": "text", "text": "go"}}})
-	if err := c.write(append(all, line...)); err != nil {
-		t.Fatal(err)
-	}
-	for n, id := range ids {
+	requests = append(requests, oupwire.MethodTurnStart, params{"session_id": sessionA, "turn_id": turnID(1), "input": []any{params{"kind": "text", "text": "go"}}})
+	answers := c.together(requests...)
+	for n, f := range answers[:20] {
 		var to oupwire.SessionAppendMessageResult
-		if f := c.answer(id); f.Error != nil || json.Unmarshal(f.Result, &to) != nil || to.Seq != int64(n+1) {
+		if f.Error != nil || json.Unmarshal(f.Result, &to) != nil || to.Seq != int64(n+1) {
 			t.Errorf("message %d went to %s", n, f.text)
 		}
 	}
-	if f := c.answer(start); f.Error != nil {
-		t.Fatal(f.text)
+	if answers[20].Error != nil {
+		t.Fatal(answers[20].text)
 	}
 	c.open(sessionA)
 	for c.ask(oupwire.MethodTurnStateGet, params{"session_id": sessionA, "turn_id": turnID(1)}); !strings.Contains(strings.Join(c.texts(sessionA), "\n"), "heard go"); {
@@ -98,45 +94,49 @@ func (c *client) burst(requests ...any) (ids []string) {
 	return ids
 }
 
-// TestAppendMessage_inFrontOfWhatFollows: OUP-APPEND-006. What is asked in the same write finds the message, and the
-// session that it made.
+// TestAppendMessage_inFrontOfWhatFollows: OUP-APPEND-006. What is asked in the same write finds the message, in a session
+// that was there and in one that the message makes.
 func TestAppendMessage_inFrontOfWhatFollows(t *testing.T) {
 	of := params{"session_id": sessionA}
 	turn := params{"session_id": sessionA, "turn_id": turnID(9), "input": []any{params{"kind": "text", "text": "go"}}}
-	for method, p := range map[string]params{
-		oupwire.MethodSessionHydrate:      {"session_id": sessionA, "include": []string{"messages"}},
-		oupwire.MethodSessionMessagesPage: of,
-		oupwire.MethodSessionTitleSet:     {"session_id": sessionA, "title": "named"},
-		oupwire.MethodSessionStatusRead:   of,
-		oupwire.MethodSessionSnapshot:     of,
-		oupwire.MethodSessionFork:         {"session_id": sessionA, "new_chat_id": "child"},
-		oupwire.MethodSessionRollback:     {"session_id": sessionA, "num_turns": 1},
-		oupwire.MethodSessionBtw:          {"session_id": sessionA, "question": "what now"},
-		oupwire.MethodSessionCompact:      of,
-		oupwire.MethodTurnStart:           turn,
-		oupwire.MethodSessionDelete:       of,
+	for method, next := range map[string]struct {
+		params params
+		want   string // part of the answer
+	}{
+		oupwire.MethodSessionHydrate:      {params{"session_id": sessionA, "include": []string{"messages"}}, "said first"},
+		oupwire.MethodSessionMessagesPage: {of, "said first"},
+		oupwire.MethodSessionTitleSet:     {params{"session_id": sessionA, "title": "named"}, `"title":"named"`},
+		oupwire.MethodSessionStatusRead:   {of, sessionA},
+		oupwire.MethodSessionSnapshot:     {of, sessionA},
+		oupwire.MethodSessionFork:         {params{"session_id": sessionA, "new_chat_id": "child"}, `"copied_messages":1`},
+		oupwire.MethodSessionRollback:     {params{"session_id": sessionA, "num_turns": 1}, `"dropped_turns":1`},
+		oupwire.MethodSessionBtw:          {params{"session_id": sessionA, "question": "what now"}, "heard"},
+		oupwire.MethodSessionCompact:      {of, `"compacted":`},
+		oupwire.MethodTurnStart:           {turn, `"accepted":true`},
+		oupwire.MethodSessionDelete:       {of, `"result":{}`},
 	} {
 		for name, connect := range both {
-			t.Run(method+"/"+name, func(t *testing.T) {
+			try := func(t *testing.T, opens bool) {
 				w := newWorld(t)
 				c := connect(w).hello()
-				answers := c.together(oupwire.MethodSessionAppendMessage, added(sessionA, "said first"), method, p)
+				if opens {
+					c.open(sessionA)
+				}
+				answers := c.together(oupwire.MethodSessionAppendMessage, added(sessionA, "said first"), method, next.params)
 				for _, f := range answers {
 					if f.Error != nil {
 						t.Fatal(f.text)
 					}
 				}
-				want := map[string]string{
-					oupwire.MethodSessionHydrate: "said first", oupwire.MethodSessionMessagesPage: "said first",
-					oupwire.MethodSessionFork: `"copied_messages":1`, oupwire.MethodSessionRollback: `"dropped_turns":1`,
-				}[method]
-				if !strings.Contains(answers[1].text, want) {
-					t.Errorf("behind the message comes %s", answers[1].text)
+				if !strings.Contains(answers[1].text, next.want) {
+					t.Errorf("behind the message comes %s, want %s", answers[1].text, next.want)
 				}
 				if method == oupwire.MethodSessionDelete {
 					c.refused(oupwire.MethodSessionStatusRead, of, oupwire.ErrUnknownSession.Code, "unknown_session")
 				}
-			})
+			}
+			t.Run(method+"/"+name+"/new", func(t *testing.T) { try(t, false) })
+			t.Run(method+"/"+name+"/open", func(t *testing.T) { try(t, true) })
 		}
 	}
 }
@@ -157,7 +157,7 @@ func TestAppendMessage_behindATurn(t *testing.T) {
 			if err := json.Unmarshal(approval.Params, &asked); err != nil {
 				t.Fatal(err)
 			}
-			if got := c.texts(sessionA); len(got) > 2 {
+			if got := c.texts(sessionA); slices.Contains(got, "user one") || slices.Contains(got, "user two") {
 				t.Errorf("while the turn waits there is %q", got)
 			}
 			c.do(oupwire.MethodApprovalRespond, params{"session_id": sessionA, "approval_id": asked.ID, "decision": "approve"}, nil)
@@ -171,8 +171,8 @@ func TestAppendMessage_behindATurn(t *testing.T) {
 			}
 			ids = c.burst(oupwire.MethodTurnStart, params{"session_id": sessionA, "turn_id": turnID(2), "input": []any{params{"kind": "text", "text": "wait"}}},
 				oupwire.MethodSessionAppendMessage, added(sessionA, "three"), oupwire.MethodSessionDelete, params{"session_id": sessionA})
-			if f := c.answer(ids[1]); f.kind() != "unknown_session" {
-				t.Errorf("a message to what is deleted: %s", f.text)
+			if f := c.answer(ids[1]); f.Error != nil && f.kind() != "unknown_session" { // it is added behind the turn's end, or too late
+				t.Errorf("a message to what is being deleted: %s", f.text)
 			}
 			if f := c.answer(ids[2]); f.Error != nil {
 				t.Error(f.text)
@@ -200,15 +200,24 @@ func TestAppendMessage_moreThanCanWait(t *testing.T) {
 		}
 	}
 	close(w.gate)
+	c.answer(ids[0])
 	want := []string{"user wait", "assistant heard wait"}
 	for n, id := range ids[:64] {
+		want = append(want, fmt.Sprint("user ", n))
 		if f := c.answer(id); f.Error != nil {
 			t.Fatal(f.text)
 		}
-		want = append(want, fmt.Sprint("user ", n))
+		if n < 20 { // they wait for each other
+			ids = append(ids, c.send(oupwire.MethodSessionAppendMessage, added(sessionA, fmt.Sprint("late ", n))))
+		}
 	}
-	c.together(oupwire.MethodSessionAppendMessage, added(sessionA, "last"))
-	if got := c.texts(sessionA); !slices.Equal(got, append(want, "user last")) {
+	for n, id := range ids[70:] {
+		want = append(want, fmt.Sprint("user late ", n))
+		if f := c.answer(id); f.Error != nil {
+			t.Fatal(f.text)
+		}
+	}
+	if got := c.texts(sessionA); !slices.Equal(got, want) {
 		t.Errorf("there is %q", got)
 	}
 }
